@@ -1,9 +1,49 @@
 //! What operations on elements ask of shapes beyond that they broadcast.
 
 use kernlink::dtype::DataType;
-use kernlink::error::Result;
+use kernlink::error::{Error, Result};
+use kernlink::kernel::Meet;
 use kernlink::shape::Shape;
 use kernlink::{bail, ensure};
+
+use crate::broadcast::Broadcast;
+
+/// The shape of what a function of elements of these shapes gives, of which no more than `limit` groups of dimensions may
+/// broadcast.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the shapes do not fit; UNIMPLEMENTED if they broadcast along more groups.
+pub fn result_shape(meet: Meet, shapes: &[&Shape], limit: usize) -> Result<Shape> {
+    Ok(match (meet, shapes) {
+        (_, [x]) => (*x).clone(),
+        (Meet::Equal | Meet::Alike, [x, others @ ..]) => {
+            others.iter().try_for_each(|other| ensure_alike(x, other, meet == Meet::Alike))?;
+            (*x).clone()
+        }
+        (Meet::Bounds, [x, bounds @ ..]) => {
+            bounds.iter().try_for_each(|bound| ensure_bound(x, bound))?;
+            (*x).clone()
+        }
+        (Meet::Condition, [of, then, otherwise]) => {
+            condition(of, then, otherwise)?;
+            (*then).clone()
+        }
+        (Meet::Broadcast, [x, others @ ..]) if others.iter().all(|other| other == x) => (*x).clone(),
+        (Meet::Broadcast, &[x, y]) => Broadcast::new([x, y], limit)?.shape,
+        (Meet::Broadcast, &[x, y, z]) => Broadcast::new([x, y, z], limit)?.shape,
+        _ => return Err(Error::internal(format!("{} shapes do not meet as {meet:?}", shapes.len()))),
+    })
+}
+
+/// Whether operands of shapes that [fit](result_shape) broadcast to the result as they are: each element of the result is
+/// made of those in its place.
+pub fn is_regular(meet: Meet, shapes: &[&Shape]) -> bool {
+    match (meet, shapes) {
+        (Meet::Alike, [x, others @ ..]) => others.iter().all(|other| other == x),
+        (Meet::Condition, [of, then, ..]) => of == then || of.num_elements() == 1,
+        _ => true,
+    }
+}
 
 /// The shape under which the condition of a choice between tensors of these shapes is broadcast: it has theirs, or is a
 /// scalar, or a vector with an element for each of their rows.

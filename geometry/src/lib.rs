@@ -7,6 +7,7 @@
 extern crate kernlink_framework as kernlink;
 
 pub mod broadcast;
+pub mod chain;
 pub mod channels;
 pub mod concat;
 pub mod convolution;

@@ -47,6 +47,11 @@ pub(crate) fn function(file: &'static str, function: &str, names: &[&str]) -> St
     link(function, [file].into_iter().chain(modules_of(file)).collect(), names)
 }
 
+/// The declarations of a text by their names.
+pub(crate) fn parts(text: &str) -> Vec<(String, String)> {
+    split(text).into_iter().map(|declaration| (declaration.name, declaration.text)).collect()
+}
+
 /// A text in which identifiers that end in `_a` end in another letter: a file for the first of two factors serves for the
 /// other.
 pub(crate) fn with_letter(text: &str, letter: char) -> String {

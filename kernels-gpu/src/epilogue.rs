@@ -69,6 +69,17 @@ impl Epilogue {
         *self == Epilogue::default()
     }
 
+    /// The names that hold in the conditions of files: `vectors` if threads take four elements, `fused` if there is anything to
+    /// do.
+    pub(crate) fn names(&self, vectors: bool) -> &'static [&'static str] {
+        match (vectors, self.is_none()) {
+            (false, true) => &[],
+            (true, true) => &["vectors"],
+            (false, false) => &["fused"],
+            (true, false) => &["vectors", "fused"],
+        }
+    }
+
     /// Declares `fn fused(i: u32, channel: u32, product: V) -> V`, its arguments, and the parameters `end_epsilon` and `alpha`,
     /// if there is anything to do. `V` are shares of `width` numbers of the type in which elements of type `scalar` are
     /// added; shares are counted by `i` in the result and by `channel` in the channels.

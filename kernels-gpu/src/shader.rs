@@ -262,6 +262,11 @@ impl ProgramBuilder {
         self
     }
 
+    /// Enables numbers of 16 bits, which the body computes with though no buffer and no alias has them.
+    pub(crate) fn halves(self) -> ProgramBuilder {
+        ProgramBuilder { has_f16: true, ..self }
+    }
+
     /// Adds declarations before the body.
     pub fn declare(mut self, text: &str) -> ProgramBuilder {
         self.head += text;

@@ -138,6 +138,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
 /// | `handles_only` | on a function: it takes handles of variables and does not ask for the values |
 /// | `state = f` | what makes the `State` of a function: a `fn(&KernelConstruction<Op>) -> Result<State>`, or a closure |
+/// | `element_wise = e` | what a function computes of each element, as `OpKernel::ELEMENT_WISE` |
 /// | `host_memory = ["shape"]` | arguments that stay in host memory |
 /// | `requires = ["f16"]` | capabilities of the device without which the kernel cannot run |
 /// | `label = "x"` | the kernel is for nodes whose `_kernel` attr says so |

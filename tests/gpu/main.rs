@@ -2,6 +2,7 @@
 //! what is where, which `KERNLINK_UPDATE=1` rewrites. All of it runs on the adapter that `KERNLINK_GPU` names, or else on
 //! Mesa's software one, and one test at a time ([`driver`]).
 
+mod chains;
 mod fused;
 mod networks;
 #[path = "../support/new_crate.rs"]
@@ -68,8 +69,8 @@ fn open_without(capabilities: &[&str]) -> Opened {
 impl Opened {
     fn session(&self, graph: &Graph) -> Session {
         let cpu: Arc<dyn Device> = Arc::new(CpuDevice::on_caller());
-        // In the chains below two negations that follow each other would cancel.
-        let options = SessionOptions::new().without_pass("undo-twice");
+        // In the chains below two negations that follow each other would cancel, and all would be few nodes.
+        let options = SessionOptions::new().without_pass("undo-twice").without_pass("fuse-element-wise");
         Session::on_devices(graph.clone(), [self.gpu.clone() as Arc<dyn Device>, cpu], &options)
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::graph::NodeBuilder;
+use kernlink::kernel::KernelDef;
+use kernlink::op::{ArgDef, ArgType};
 use kernlink::optimize::{Ends, Optimizer, PASSES};
 use kernlink::prelude::*;
 use kernlink::registry::NodeQuery;
@@ -51,6 +53,13 @@ fn bits(tensor: &Tensor) -> (Vec<u64>, Shape) {
         DataType::Bfloat16 => {
             tensor.as_slice::<bf16>().unwrap().iter().map(|x| one(x.is_nan(), x.to_bits().into())).collect()
         }
+        DataType::Int8 => tensor.as_slice::<i8>().unwrap().iter().map(|&x| x as u64).collect(),
+        DataType::Uint8 => tensor.as_slice::<u8>().unwrap().iter().map(|&x| x.into()).collect(),
+        DataType::Int16 => tensor.as_slice::<i16>().unwrap().iter().map(|&x| x as u64).collect(),
+        DataType::Uint16 => tensor.as_slice::<u16>().unwrap().iter().map(|&x| x.into()).collect(),
+        DataType::Uint32 => tensor.as_slice::<u32>().unwrap().iter().map(|&x| x.into()).collect(),
+        DataType::Uint64 => tensor.as_slice::<u64>().unwrap().to_vec(),
+        DataType::Bool => tensor.as_slice::<bool>().unwrap().iter().map(|&x| u64::from(x)).collect(),
         _ => tensor.to_i64_vec().unwrap().into_iter().map(|x| x as u64).collect(),
     };
     (bits, tensor.shape().clone())
@@ -102,26 +111,64 @@ fn numbers(dtype: DataType, shape: &[usize], seed: usize) -> Tensor {
         DataType::Bfloat16 => Tensor::vector(&values.map(bf16::from_f64).collect::<Vec<_>>()),
         DataType::Int32 => Tensor::vector(&values.map(|x| (x * 9.0) as i32).collect::<Vec<_>>()),
         DataType::Int64 => Tensor::vector(&values.map(|x| (x * 9.0) as i64).collect::<Vec<_>>()),
+        DataType::Int8 => Tensor::vector(&values.map(|x| (x * 9.0) as i8).collect::<Vec<_>>()),
+        DataType::Uint8 => Tensor::vector(&values.map(|x| (x * 9.0) as u8).collect::<Vec<_>>()),
+        DataType::Int16 => Tensor::vector(&values.map(|x| (x * 9.0) as i16).collect::<Vec<_>>()),
+        DataType::Uint16 => Tensor::vector(&values.map(|x| (x * 9.0) as u16).collect::<Vec<_>>()),
+        DataType::Uint32 => Tensor::vector(&values.map(|x| (x * 9.0) as u32).collect::<Vec<_>>()),
+        DataType::Uint64 => Tensor::vector(&values.map(|x| (x * 9.0) as u64).collect::<Vec<_>>()),
+        DataType::Bool => Tensor::vector(&values.map(|x| x > 0.5).collect::<Vec<_>>()),
         other => panic!("no {other} here"),
     };
     tensor.unwrap().reshaped(shape.to_vec()).unwrap()
 }
 
 /// The dtypes of the op that the pass makes.
-const DTYPES: [DataType; 6] =
-    [DataType::Float, DataType::Double, DataType::Half, DataType::Bfloat16, DataType::Int32, DataType::Int64];
+const DTYPES: [DataType; 13] = [
+    DataType::Float,
+    DataType::Double,
+    DataType::Half,
+    DataType::Bfloat16,
+    DataType::Int8,
+    DataType::Uint8,
+    DataType::Int16,
+    DataType::Uint16,
+    DataType::Int32,
+    DataType::Uint32,
+    DataType::Int64,
+    DataType::Uint64,
+    DataType::Bool,
+];
 
-/// All ops that say that they compute each element by itself, with their dtypes.
+/// The dtypes of an op's inputs and output whose other dtypes are this one, two of those that may be many.
+fn slots(op: &str, dtype: DataType) -> (Vec<DataType>, DataType) {
+    let def = registry().op(op).unwrap().def;
+    let of = |ty: &ArgType| match ty {
+        ArgType::Fixed(fixed) => *fixed,
+        _ => dtype,
+    };
+    let times = |arg: &ArgDef| if arg.number_attr.is_some() { 2 } else { 1 };
+    let inputs = def.inputs.iter().flat_map(|arg| vec![of(&arg.ty); times(arg)]).collect();
+    (inputs, of(&def.outputs[0].ty))
+}
+
+/// All ops that say that they compute each element by itself, with their dtypes, but for Cast and what has a shape for an attr.
 fn functions() -> Vec<(&'static str, DataType)> {
     let kernels = registry().kernels_where(|kernel| kernel.element_wise.is_some() && kernel.device.0 == "CPU");
     let ops: BTreeSet<&'static str> = kernels.iter().map(|kernel| kernel.op).collect();
+    let ops = ops.into_iter().filter(|op| !["Cast", "AccumulateNV2"].contains(op));
     let mut all = Vec::new();
     for op in ops {
         for dtype in DTYPES {
             let mut attrs = AttrMap::new();
             attrs.insert("T", dtype);
             let query = NodeQuery { node: "", op, attrs: &attrs, device: kernlink::kernel::CPU, capabilities: &[] };
-            if registry().find_kernel(query).is_ok_and(|kernel| kernel.element_wise.is_some()) {
+            let (inputs, output) = slots(op, dtype);
+            if !inputs.contains(&dtype) {
+                continue;
+            }
+            let says = |kernel: &KernelDef| (kernel.element_wise.unwrap().function)(&inputs, output).is_some();
+            if registry().find_kernel(query).is_ok_and(|kernel| kernel.element_wise.is_some() && says(kernel)) {
                 all.push((op, dtype));
             }
         }
@@ -129,18 +176,45 @@ fn functions() -> Vec<(&'static str, DataType)> {
     all
 }
 
-/// A graph in which a function stands between others: `z = op(-x[, y]) + y`.
+fn dtype_of(graph: &Graph, output: Output) -> DataType {
+    graph.node(output.node).signature.outputs[output.index].dtype
+}
+
+/// The square, or what is not.
+fn simple(graph: &mut Graph, x: Output) -> Output {
+    let op = if dtype_of(graph, x) == DataType::Bool { "LogicalNot" } else { "Square" };
+    node(graph, op, &[x], &[]).unwrap()
+}
+
+/// A graph in which a function stands between others: `z = op(x * x[, y]) + y`, or as near to that as dtypes let it be.
 fn between(op: &str, dtype: DataType) -> Graph {
     let mut graph = Graph::new(registry());
     let x = ops::placeholder(&mut graph, dtype).name("x").build().unwrap();
     let y = ops::placeholder(&mut graph, dtype).name("y").build().unwrap();
     let attrs: &[(&str, AttrValue)] =
         if op.starts_with("LeakyRelu") { &[("alpha", AttrValue::Float(0.3))] } else { &[] };
-    let before = node(&mut graph, "Neg", &[x], &[]).unwrap();
-    let inputs = graph.registry().op(op).unwrap().def.inputs.len();
-    let given = if inputs == 1 { &[before][..] } else { &[before, y] };
-    let middle = node(&mut graph, op, given, attrs).unwrap();
-    ops::add_v2(&mut graph, middle, y).name("z").build().unwrap();
+    let before = simple(&mut graph, x);
+    let is_bool = dtype == DataType::Bool;
+    let inputs = match slots(op, dtype).0[..] {
+        [_] => vec![before],
+        [_, _] => vec![before, y],
+        _ if op.starts_with("Select") => {
+            let op = if is_bool { "LogicalAnd" } else { "Less" };
+            vec![node(&mut graph, op, &[x, y], &[]).unwrap(), before, y]
+        }
+        _ => vec![before, y, x],
+    };
+    let middle = if op == "AddN" {
+        ops::add_n(&mut graph, inputs).build().unwrap()
+    } else {
+        node(&mut graph, op, &inputs, attrs).unwrap()
+    };
+    let z = match (is_bool, dtype_of(&graph, middle) == DataType::Bool) {
+        (true, _) => ops::logical_or(&mut graph, middle, y).name("z").build(),
+        (false, true) => ops::select_v2(&mut graph, middle, y, x).name("z").build(),
+        (false, false) => ops::add_v2(&mut graph, middle, y).name("z").build(),
+    };
+    z.unwrap();
     graph
 }
 
@@ -150,20 +224,106 @@ fn every_function_is_among_others_what_it_is_alone() {
     for op in ["AddV2", "RealDiv", "Tanh", "LeakyRelu", "LeakyReluGrad", "TanhGrad", "ReluGrad", "Pow", "_Swish"] {
         assert!(functions.contains(&(op, DataType::Half)), "{op} in {functions:?}");
     }
-    assert!(functions.contains(&("Mul", DataType::Int64)) && functions.len() > 200, "{}", functions.len());
-    // What can fail for its values does not join, and what gives another dtype neither.
-    assert!(!functions.contains(&("FloorDiv", DataType::Int32)) && !functions.iter().any(|(op, _)| *op == "Less"));
+    for op in ["Less", "Equal", "NotEqual", "Select", "SelectV2", "ClipByValue", "AddN", "Mul"] {
+        assert!(functions.contains(&(op, DataType::Int64)), "{op} in {functions:?}");
+    }
+    assert!(functions.contains(&("LogicalAnd", DataType::Bool)) && functions.len() > 400, "{}", functions.len());
+    // What can fail for its values does not join.
+    assert!(!functions.contains(&("FloorDiv", DataType::Int32)));
     let shapes: [(&[usize], &[usize]); 6] =
         [(&[], &[]), (&[7], &[7]), (&[1025], &[1025]), (&[3000], &[]), (&[5, 300], &[300]), (&[0], &[])];
     for (op, dtype) in functions {
         let graph = between(op, dtype);
         let after = fused(graph.clone(), &["x", "y"], &["z"]);
         reads(&after, "x = Placeholder()\ny = Placeholder()\nz = _FusedElementWise(x, y)");
+        let broadcasts = !op.ends_with("Grad") && !["AddN", "ClipByValue", "Select"].contains(&op);
         for (seed, (x, y)) in shapes.into_iter().enumerate() {
             let feeds = [("x", numbers(dtype, x, seed)), ("y", numbers(dtype, y, seed + 3))];
             let result = same(&graph, &feeds, "z");
-            assert!(result.is_ok() || (op.ends_with("Grad") && x != y), "{op} of {dtype}: {result:?}");
+            assert!(result.is_ok() || (!broadcasts && x != y), "{op} of {dtype}: {result:?}");
         }
+    }
+}
+
+#[test]
+fn values_of_several_dtypes_are_in_one_chain() {
+    for from in DTYPES {
+        for to in DTYPES {
+            let mut graph = Graph::new(registry());
+            let x = ops::placeholder(&mut graph, from).name("x").build().unwrap();
+            let before = simple(&mut graph, x);
+            let cast = ops::cast(&mut graph, before, to).build().unwrap();
+            let after = simple(&mut graph, cast);
+            let fetch = graph.output_name(after);
+            // A cast to the dtype that is there is no function.
+            assert_eq!(fused(graph.clone(), &["x"], &[&fetch]).nodes().len(), if from == to { 4 } else { 2 });
+            for (seed, count) in [0, 1, 700, 5001].into_iter().enumerate() {
+                same(&graph, &[("x", numbers(from, &[count], seed))], &fetch).unwrap();
+            }
+        }
+    }
+    // What truncates stays as it is, and what tells shapes that differ from those that fit.
+    let mut graph = Graph::new(registry());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let before = simple(&mut graph, x);
+    let cast = ops::cast(&mut graph, before, DataType::Half).truncate(true).build().unwrap();
+    let fetch = graph.output_name(cast);
+    assert_eq!(fused(graph, &["x"], &[&fetch]).nodes().len(), 3);
+    let mut graph = Graph::new(registry());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let before = simple(&mut graph, x);
+    let equal = ops::equal(&mut graph, before, x).incompatible_shape_error(false).build().unwrap();
+    let fetch = graph.output_name(equal);
+    assert_eq!(fused(graph, &["x"], &[&fetch]).nodes().len(), 3);
+}
+
+/// `where(x > 0, x * a, exp(x) - 1)` with operands of all kinds.
+#[test]
+fn choices_are_in_one_chain_with_what_they_choose_between() {
+    let text = "x = Placeholder()
+        a = Placeholder()
+        o = Placeholder()
+        g = Greater(x, o)
+        p = Mul(x, a)
+        e = Exp(x)
+        s = Sub(e, a)
+        z = SelectV2(g, p, s)";
+    let graph = lines(text);
+    let after = fused(graph.clone(), &["x", "a", "o"], &["z"]);
+    reads(&after, "x = Placeholder()\na = Placeholder()\no = Placeholder()\nz = _FusedElementWise(x, a, o)");
+    let shapes: [&[usize]; 7] = [&[], &[1], &[70], &[3, 70], &[3, 1], &[2, 3, 70], &[0]];
+    let mut succeeded = 0;
+    for place in 0..shapes.len().pow(3) {
+        let [x, a, o] = [1, 7, 49].map(|step| shapes[place / step % 7]);
+        let feed = |shape: &[usize], seed| numbers(DataType::Float, shape, seed);
+        let result = same(&graph, &[("x", feed(x, 1)), ("a", feed(a, 2)), ("o", feed(o, 3))], "z");
+        succeeded += usize::from(result.is_ok());
+    }
+    assert!(succeeded > 150, "{succeeded}");
+    // A condition for each row.
+    let rows =
+        lines("x = Placeholder()\nc = Placeholder() bool\nn = LogicalNot(c)\nt = Square(x)\nz = Select(n, t, x)");
+    let feed = |shape: &[usize]| numbers(DataType::Float, shape, 1);
+    for (condition, x) in
+        [(&[3][..], &[3, 70][..]), (&[3, 70], &[3, 70]), (&[], &[3, 70]), (&[1], &[1, 70]), (&[70], &[70])]
+    {
+        let feeds = [("x", feed(x)), ("c", numbers(DataType::Bool, condition, 1))];
+        assert_eq!(same(&rows, &feeds, "z").unwrap().shape()[..], *x);
+    }
+    let feeds = [("x", feed(&[3, 70])), ("c", numbers(DataType::Bool, &[70], 1))];
+    assert_eq!(same(&rows, &feeds, "z").unwrap_err(), Code::InvalidArgument);
+}
+
+#[test]
+fn errors_name_the_node_that_they_were_met_in() {
+    let graph = lines(CHAIN);
+    let feed = |shape: &[usize], seed| numbers(DataType::Float, shape, seed);
+    let session = Session::new(graph).unwrap();
+    for (b, y, node, op) in [(4, 3, "s", "AddV2"), (3, 4, "z", "Mul")] {
+        let feeds = [("x", feed(&[3], 1)), ("a", feed(&[3], 2)), ("b", feed(&[b], 3)), ("y", feed(&[y], 4))];
+        let error = session.run(&feeds, &["z"], &[]).unwrap_err();
+        let at = error.node().unwrap();
+        assert_eq!((&*at.node, &*at.op), (node, op), "{error}");
     }
 }
 
@@ -261,7 +421,7 @@ fn nodes_that_nobody_else_sees_become_one() {
     reads(&after, &format!("{inputs}z = _FusedElementWise(x, a, b, y)"));
     let made = after.nodes().last().unwrap();
     let numbers: Vec<i64> = made.attrs.required("operands").unwrap();
-    assert_eq!(numbers, [0, 1, 4, 2, 5, -1, 6, 3]);
+    assert_eq!(numbers, [0, 1, -1, 4, 2, -1, 5, -1, -1, 6, 3, -1]);
     // Two groups, where one is fetched on the way.
     let after = fused(lines(CHAIN), &feeds, &["s", "z"]);
     reads(&after, &format!("{inputs}s = _FusedElementWise(x, a, b)\nz = _FusedElementWise(s, y)"));
@@ -381,7 +541,10 @@ fn hostile(ops: &[&str], operands: &[i64], parameters: &[f32]) -> Result<Tensor>
     let op = graph.registry().op("_FusedElementWise").unwrap().def;
     let mut builder = NodeBuilder::new(&mut graph, op);
     let ops: Vec<String> = ops.iter().map(|&op| op.to_owned()).collect();
-    builder.input_list([x, x]).attr("ops", ops).attr("operands", operands).attr("parameters", parameters);
+    let types = AttrValue::ListType(vec![DataType::Float; ops.len()]);
+    let shapes: Vec<i64> = ops.iter().map(|op| if op == "Mul" { -1 } else { 0 }).collect();
+    builder.input_list([x, x]).attr("T", DataType::Float).attr("ops", ops).attr("types", types);
+    builder.attr("operands", operands).attr("shapes", shapes).attr("parameters", parameters);
     let node = builder.build()?;
     let fetch = graph.output_name(Output { node, index: 0 });
     let session = Session::new(graph).unwrap();
@@ -390,24 +553,24 @@ fn hostile(ops: &[&str], operands: &[i64], parameters: &[f32]) -> Result<Tensor>
 
 #[test]
 fn programs_that_make_no_sense_are_refused() {
-    let value = hostile(&["Neg", "Mul"], &[0, -1, 2, 1], &[0.0; 2]).unwrap();
+    let value = hostile(&["Neg", "Mul"], &[0, -1, -1, 2, 1, -1], &[0.0; 2]).unwrap();
     assert_eq!(value.as_slice::<f32>().unwrap(), [-1.0, -4.0]);
     for (ops, operands) in [
-        (&["Neg"][..], &[0, -1, 0, -1][..]),
-        (&["Neg"], &[2, -1]),
-        (&["Neg"], &[-1, 0]),
-        (&["Neg"], &[0, 1]),
-        (&["Mul"], &[0, -1]),
-        (&["LeakyRelu"], &[0, 1]),
-        (&["MatMul"], &[0, 1]),
-        (&["Less"], &[0, 1]),
-        (&["_FusedElementWise"], &[0, -1]),
-        (&["Neg", "Neg"], &[0, -1, 0, -1]),
-        (&["NoSuchOp"], &[0, -1]),
-        (&["Neg", "Neg"], &[3, -1, 0, -1]),
+        (&["Neg"][..], &[0, -1, -1, 0, -1, -1][..]),
+        (&["Neg"], &[2, -1, -1]),
+        (&["Neg"], &[-1, 0, -1]),
+        (&["Neg"], &[0, 1, -1]),
+        (&["Mul"], &[0, -1, -1]),
+        (&["LeakyRelu"], &[0, 1, -1]),
+        (&["MatMul"], &[0, 1, -1]),
+        (&["Less"], &[0, 1, -1]),
+        (&["_FusedElementWise"], &[0, -1, -1]),
+        (&["Neg", "Neg"], &[0, -1, -1, 0, -1, -1]),
+        (&["NoSuchOp"], &[0, -1, -1]),
+        (&["Neg", "Neg"], &[3, -1, -1, 0, -1, -1]),
     ] {
         let error = hostile(ops, operands, &vec![0.0; ops.len()]).unwrap_err();
         assert!(matches!(error.code(), Code::InvalidArgument | Code::NotFound), "{ops:?}: {error}");
     }
-    assert_eq!(hostile(&["Neg"], &[0, -1], &[]).unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(hostile(&["Neg"], &[0, -1, -1], &[]).unwrap_err().code(), Code::InvalidArgument);
 }

@@ -1,9 +1,10 @@
 //! The ops against plain definitions; and the program.
 
-use custom_ops::{MedianPool, Polynomial, RunningMax, RunningMin, ZeroOut};
-use custom_ops::{median_pool, polynomial, running_max, running_min, zero_out};
+use custom_ops::{MedianPool, Polynomial, RunningMax, RunningMin, SoftShrink, ZeroOut};
+use custom_ops::{median_pool, polynomial, running_max, running_min, soft_shrink, zero_out};
 use kernlink::dtype::NUMBER_TYPES;
 use kernlink::prelude::*;
+use kernlink::runtime::{RunMetadata, RunOptions};
 use kernlink::testing::{self, infer_ok};
 
 #[test]
@@ -63,6 +64,32 @@ fn a_relu_becomes_part_of_the_median_pool_before_it() -> Result<()> {
     let with = run(SessionOptions::new())?;
     let without = run(SessionOptions::new().without_pass("fuse-median-pool-relu"))?;
     assert_eq!(with[0].as_slice::<f32>()?, without[0].as_slice::<f32>()?);
+    Ok(())
+}
+
+#[test]
+fn a_shrinkage_is_a_step_of_its_chain() -> Result<()> {
+    let mut test = testing::cpu();
+    test.run(|op| soft_shrink(op, [1.5f32, -0.25, -2.0]).threshold(0.5).build())
+        .expect(SoftShrink::Y, [1.0, 0.0, -1.5]);
+    let mut graph = Graph::new(&kernlink::registry()?);
+    let x = ops::placeholder(&mut graph, DataType::Double).name("x").build()?;
+    let sine = ops::sin(&mut graph, x).build()?;
+    let shrunk = soft_shrink(&mut graph, sine).threshold(0.25).build()?;
+    ops::mul(&mut graph, shrunk, x).name("y").build()?;
+    let feed = Tensor::from_elements([70, 30], &(0..2100).map(|i| f64::from(i) / 300.0 - 3.0).collect::<Vec<_>>())?;
+    let run = |options| -> Result<(Tensor, Vec<String>)> {
+        let mut metadata = RunMetadata::default();
+        let session = Session::with_options(graph.clone(), &options)?;
+        let traced = RunOptions::new().trace(true);
+        let y = session.run_with_metadata(&[("x", feed.clone())], &["y"], &[], &traced, &mut metadata)?;
+        Ok((y[0].clone(), metadata.step_stats.iter().map(|stats| stats.op.to_string()).collect()))
+    };
+    let (one, ops) = run(SessionOptions::new())?;
+    let (many, others) = run(SessionOptions::new().without_pass("fuse-element-wise"))?;
+    assert_eq!(one.as_slice::<f64>()?, many.as_slice::<f64>()?);
+    assert!(ops.iter().any(|op| op == "_FusedElementWise") && !ops.iter().any(|op| op == "SoftShrink"), "{ops:?}");
+    assert!(others.iter().any(|op| op == "SoftShrink"), "{others:?}");
     Ok(())
 }
 

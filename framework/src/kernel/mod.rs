@@ -24,7 +24,7 @@ pub use construction::{GraphNode, KernelConstruction, RawConstruction, Surroundi
 pub use context::{KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, CrateProvider, KernelDef, Location, Provider, ProviderAtRoot};
 pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
-pub use element_wise::ElementWise;
+pub use element_wise::{AnyLoop, ElementFunction, ElementLoop, ElementWise, FunctionOf, Meet, SliceLoop, UnaryClosure};
 pub use host_slots::HostSlots;
 pub use lists::InputList;
 pub use memory::{MemoryType, NodeMemory};

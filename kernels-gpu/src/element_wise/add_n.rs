@@ -1,7 +1,7 @@
 //! AddN: sums of many tensors of one shape, a few in one go.
 
 use kernlink::error::Result;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{ElementWise, KernelContext, Meet};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink_macros::register_kernel;
@@ -79,7 +79,15 @@ fn sum(gpu: &GpuDevice, terms: &[&Tensor]) -> Result<Tensor> {
     device = Gpu, op = [AddN, AccumulateNV2], T = [f32, i32, u32, f16 if "f16", i64 if "i64"], programs = |T| {
         let scalar = scalar_of(T)?;
         Ok((2..=MOST).map(Order::InTurn).chain([Order::LastFirst]).map(|order| program((scalar, order))).collect())
-    }
+    },
+    element_wise = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Equal,
+        function: |inputs, output| match inputs {
+            [_, _] => super::bias::sum(output).ok()?.joins(),
+            _ => None,
+        }
+    })
 )]
 fn add_n(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let terms: Vec<&Tensor> = ctx.input_list(O::INPUTS).iter().collect();

@@ -21,7 +21,7 @@ struct Bias {
 }
 
 /// The sum of op AddV2, whose pipeline this shares.
-fn sum(dtype: DataType) -> Result<Function> {
+pub(super) fn sum(dtype: DataType) -> Result<Function> {
     let scalar = scalar_of(dtype)?;
     Ok(Function::new(include_str!("binary.wgsl"), "AddV2", &[scalar; 2], scalar).aliases([("T", scalar)]))
 }

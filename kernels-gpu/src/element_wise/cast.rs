@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{KernelContext, Meet};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
 
@@ -44,6 +44,11 @@ fn programs(from: DataType, to: DataType) -> Result<Vec<Program>> {
 #[register_kernel(
     device = Gpu, op = Cast, SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
     DstT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"], programs = |SrcT, DstT| programs(SrcT, DstT),
+    element_wise = Some(kernlink::kernel::ElementWise {
+        parameter: None,
+        meet: Meet::Equal,
+        function: |inputs, output| function(*inputs.first()?, output, false).ok()??.joins()
+    }),
     state = |ctx| {
         let function = function(ctx.input_dtype(O::X), ctx.output_dtype(O::Y), ctx.attrs().Truncate)?;
         Ok(function.map(|function| ElementWise::new(function, None)))

@@ -3,11 +3,12 @@
 //! How operands lie to each other decides the shader, sizes do not: operands of one shape and single elements are
 //! walked four elements at a time, as are those whose innermost dimension holds whole vectors; the rest one by one.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{Meet, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
 use smallvec::SmallVec;
@@ -37,6 +38,17 @@ pub enum Operands {
     Equal,
     /// They have as many elements. The first is that of the result.
     Alike,
+}
+
+impl Operands {
+    /// The same, as a kernel says it of itself.
+    pub const fn meet(self) -> Meet {
+        match self {
+            Operands::Broadcast => Meet::Broadcast,
+            Operands::Equal => Meet::Equal,
+            Operands::Alike => Meet::Alike,
+        }
+    }
 }
 
 /// A function of one to three elements, which a file in WGSL has. Its arguments and its result are what the operands hold,
@@ -101,6 +113,41 @@ impl Function {
     /// Whether the file has it.
     pub(crate) fn is_declared(&self) -> bool {
         !self.declarations.is_empty()
+    }
+
+    /// What the operands' elements are.
+    pub(crate) fn inputs(&self) -> &[Scalar] {
+        &self.inputs
+    }
+
+    /// What its result is.
+    pub(crate) fn output(&self) -> Scalar {
+        self.output
+    }
+
+    /// What it is declared by, with all that it calls.
+    pub(super) fn declarations(&self) -> &str {
+        &self.declarations
+    }
+
+    /// The types that its declarations find declared.
+    pub(super) fn types(&self) -> &[(&'static str, Scalar)] {
+        &self.aliases
+    }
+
+    /// Its parameters with their types.
+    pub(super) fn parameters(&self) -> &[(&'static str, &'static str)] {
+        &self.params
+    }
+
+    /// Whether accesses out of bounds and divisors of zero are to be caught.
+    pub(super) fn is_checked(&self) -> bool {
+        self.is_checked
+    }
+
+    /// As a kernel says it of itself; nothing if it refuses some elements.
+    pub(crate) fn joins(self) -> Option<Box<dyn Any + Send + Sync>> {
+        if self.refuses() { None } else { Some(Box::new(self)) }
     }
 
     /// Whether it refuses some elements.

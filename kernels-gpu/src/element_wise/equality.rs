@@ -3,7 +3,7 @@
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelConstruction, KernelContext, Meet, OpKernel};
 use kernlink::op::Op as _;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
@@ -35,6 +35,12 @@ fn programs(equal: bool, dtype: DataType) -> Result<Vec<Program>> {
     programs = |T| programs(O::DEF.name == "Equal", T)
 )]
 impl OpKernel<O> for Equality {
+    const ELEMENT_WISE: Option<kernlink::kernel::ElementWise> = Some(kernlink::kernel::ElementWise {
+        parameter: None,
+        meet: Meet::Broadcast,
+        function: |inputs, _| function(O::DEF.name == "Equal", *inputs.first()?).ok()?.joins(),
+    });
+
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let equal = O::DEF.name == "Equal";
         let elements = ElementWise::new(function(equal, ctx.input_dtype(O::X))?, None);

@@ -4,9 +4,11 @@ mod add_n;
 mod bias;
 mod bitcast;
 mod cast;
+mod chain;
 mod driver;
 mod equality;
 mod functions;
+mod fused;
 mod narrow;
 mod select;
 

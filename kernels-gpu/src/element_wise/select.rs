@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{KernelContext, Meet};
 use kernlink_geometry::element_wise as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ClipByValue, Select};
@@ -27,6 +27,11 @@ fn clip(dtype: DataType) -> Result<Function> {
 #[register_kernel(
     device = Gpu, op = Select, T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
     programs = |T| choice(T).map(|function| driver::programs(&function)),
+    element_wise = Some(kernlink::kernel::ElementWise {
+        parameter: None,
+        meet: Meet::Condition,
+        function: |_, output| choice(output).ok()?.joins()
+    }),
     state = |ctx| Ok(ElementWise::new(choice(ctx.output_dtype(O::OUTPUT))?, None))
 )]
 fn select(elements: &ElementWise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -41,6 +46,11 @@ fn select(elements: &ElementWise, ctx: &mut KernelContext<'_, O>) -> Result<()> 
 #[register_kernel(
     device = Gpu, op = ClipByValue, T = [f32, i32, f16 if "f16", i64 if "i64"],
     programs = |T| clip(T).map(|function| driver::programs(&function)),
+    element_wise = Some(kernlink::kernel::ElementWise {
+        parameter: None,
+        meet: Meet::Bounds,
+        function: |_, output| clip(output).ok()?.joins()
+    }),
     state = |ctx| Ok(ElementWise::new(clip(ctx.output_dtype(O::OUTPUT))?, None))
 )]
 fn clip_by_value(elements: &ElementWise, ctx: &mut KernelContext<'_, O>) -> Result<()> {

@@ -18,19 +18,17 @@ type Key = (Scalar, bool, Epilogue);
 
 fn program((scalar, vectors, epilogue): Key) -> Program {
     let width = if vectors { 4 } else { 1 };
-    let names: &[&str] = match (vectors, epilogue.is_none()) {
-        (false, true) => &[],
-        (true, true) => &["vectors"],
-        (false, false) => &["fused"],
-        (true, false) => &["vectors", "fused"],
-    };
     let builder = Program::trusted("sum of parts")
         .alias("A", sum_of(scalar))
         .alias("R", scalar)
         .read_vectors("scratch", sum_of(scalar), width)
         .write_vectors("result", scalar, width)
         .words("parts step base channels");
-    epilogue.declare(builder, scalar, width).compose(Entry::Elements, include_str!("sum_parts.wgsl"), names)
+    epilogue.declare(builder, scalar, width).compose(
+        Entry::Elements,
+        include_str!("sum_parts.wgsl"),
+        epilogue.names(vectors),
+    )
 }
 
 /// Adds the lines of `scratch`, a matrix whose lines have as many elements as `out`.

@@ -29,14 +29,9 @@ impl Key {
         if self.vectors { 4 } else { 1 }
     }
 
-    /// The names that hold in files' conditions: `vectors` if threads take four, `fused` if there is an epilogue.
+    /// The names that hold in files' conditions.
     pub(super) fn names(&self) -> &'static [&'static str] {
-        match (self.vectors, self.epilogue.is_none()) {
-            (false, true) => &[],
-            (true, true) => &["vectors"],
-            (false, false) => &["fused"],
-            (true, false) => &["vectors", "fused"],
-        }
+        self.epilogue.names(self.vectors)
     }
 
     /// `T` is the type of the elements, `A` that in which they are added, `V` and `S` are a thread's share of them.

@@ -48,7 +48,7 @@ pub(super) fn check(source: &Source, program: &mut Program, bound: &[Bound], mem
 
 /// Checks a program that is put together elsewhere: it must be valid for devices that have what is named, or what kernels look
 /// for themselves.
-pub(super) fn check_program(program: &Program, requires: &[&str]) -> Checked<()> {
+pub(crate) fn check_program(program: &Program, requires: &[&str]) -> Checked<()> {
     let said = |error: String| format!("shader {:?} is not valid\n{error}", program.label);
     let module =
         naga::front::wgsl::parse_str(&program.text).map_err(|error| said(error.emit_to_string(&program.text)))?;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{self, KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 
 use super::WgslKernel;
@@ -19,6 +19,15 @@ pub struct ElementWise<K, O> {
 }
 
 impl<K: WgslKernel<O>, O: Op> OpKernel<O> for ElementWise<K, O> {
+    const ELEMENT_WISE: Option<kernel::ElementWise> = match K::ELEMENT_WISE {
+        Some((meet, parameter)) => Some(kernel::ElementWise {
+            parameter,
+            meet,
+            function: |inputs, output| K::source().function_of(inputs, output)?.joins(),
+        }),
+        None => None,
+    };
+
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<ElementWise<K, O>> {
         let source = K::source();
         let function = source.checked_function(&dtypes(source, ctx.attrs)?)?;

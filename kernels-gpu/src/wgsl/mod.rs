@@ -53,6 +53,8 @@ mod source;
 
 pub use crate::capability::assert_capability;
 pub use crate::element_wise::Operands;
+#[cfg(test)]
+pub(crate) use check::check_program;
 pub use element_wise::ElementWise;
 pub use kernel::Kernel;
 pub use launch::{IntoShapes, Launch, Word, groups, shapes, word};
@@ -60,6 +62,7 @@ pub use source::{Checked, Dispatch, Param, ParamType, ParamValue, Source};
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
+use kernlink::kernel::Meet;
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 
@@ -67,6 +70,9 @@ use crate::shader::Program;
 
 /// A kernel of op `O` of which only the shader is written. Implemented by `#[register_kernel]`.
 pub trait WgslKernel<O: Op>: Send + Sync + 'static {
+    /// If it is a function of elements, how the inputs' shapes meet, and the attr that is an argument, if there is one.
+    const ELEMENT_WISE: Option<(Meet, Option<&'static str>)> = None;
+
     /// The shader, and what is to be known of it.
     fn source() -> &'static Source;
 

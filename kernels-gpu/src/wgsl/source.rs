@@ -203,6 +203,26 @@ impl Source {
         self.function(&bound, dtypes).map_err(Error::invalid_argument)
     }
 
+    /// The function for inputs and an output of these dtypes; `None` if it has none.
+    pub(super) fn function_of(&self, inputs: &[DataType], output: DataType) -> Option<Function> {
+        let slots = self.op.inputs.iter().zip(inputs).chain(self.op.outputs.iter().zip([&output]));
+        let slots: Vec<(&ArgDef, DataType)> = slots.map(|(arg, &dtype)| (arg, dtype)).collect();
+        let of_attr = |attr: &'static str| {
+            let slot = slots.iter().find(|(arg, _)| matches!(&arg.ty, ArgType::Attr(name) if name == attr));
+            slot.map(|&(_, dtype)| (attr, dtype))
+        };
+        let listed = self.variants.first().copied().unwrap_or_default();
+        let dtypes = listed.iter().map(|&(attr, _)| of_attr(attr)).collect::<Option<Vec<_>>>()?;
+        let has_dtype = |(arg, dtype): &(&ArgDef, DataType)| match &arg.ty {
+            ArgType::Fixed(fixed) => fixed == dtype,
+            ArgType::Attr(name) => dtypes.iter().any(|(attr, own)| *attr == &**name && own == dtype),
+            ArgType::ListAttr(_) => false,
+        };
+        let is_whole = inputs.len() == self.op.inputs.len() && slots.iter().all(has_dtype);
+        let is_listed = self.variants.iter().any(|listed| *listed == &dtypes[..]);
+        if is_whole && is_listed { self.checked_function(&dtypes).ok() } else { None }
+    }
+
     /// Whether this crate registers it.
     fn is_own(&self) -> bool {
         std::ptr::eq(self.provider, &crate::KERNLINK_PROVIDER)

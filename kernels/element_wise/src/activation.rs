@@ -1,10 +1,8 @@
 //! Activations of neural networks.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::dtype::RealNumber;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
+use kernlink::dtype::{DataType, Pod};
+use kernlink::kernel::{KernelContext, Meet};
 use kernlink::tensor::Tensor;
 use kernlink_kernels_common::fast;
 use kernlink_kernels_common::{epilogue, fused};
@@ -14,7 +12,7 @@ use kernlink_ops::{
 };
 
 use super::binary::{Binary, BinaryFn, binary};
-use super::driver::element_wise;
+use super::driver::{element_wise, scalar};
 use super::unary::{Unary, unary};
 
 pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
@@ -57,24 +55,24 @@ type Activations<O, T> = Unary<O, T>;
 // The slope for negative arguments is the loop's second argument.
 binary!(LeakyRelu, 500: f32, f64 => |x, slope| if x > 0.0 { x } else { x * slope }; half);
 
-struct LeakyKernel<T> {
-    slope: Tensor,
-    dtype: PhantomData<fn() -> T>,
+/// The slope for negative arguments, as the dtype has it.
+pub(super) struct Slope(pub(super) Tensor);
+
+impl Slope {
+    pub(super) fn new(dtype: DataType, alpha: f32) -> Result<Slope> {
+        scalar(dtype, alpha).map(Slope)
+    }
 }
 
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: RealNumber> OpKernel<LeakyRelu> for LeakyKernel<T>
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Slope::new(ctx.attrs().T, ctx.attrs().alpha),
+    element_wise = Binary::<LeakyRelu, T>::element_wise(Some("alpha"), Meet::Equal)
+)]
+fn leaky_relu<T: Pod>(slope: &Slope, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()>
 where
     LeakyRelu: BinaryFn<T>,
 {
-    const ELEMENT_WISE: Option<ElementWise> = Binary::<LeakyRelu, T>::FUNCTION.element_wise(Some("alpha"));
-
-    fn new(ctx: &KernelConstruction<'_, LeakyRelu>) -> Result<Self> {
-        let slope = Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()));
-        Ok(LeakyKernel { slope, dtype: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
-        element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(&self.slope))
-    }
+    element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(&slope.0))
 }

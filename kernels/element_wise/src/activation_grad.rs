@@ -3,18 +3,15 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::RealNumber;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
-use kernlink::tensor::Tensor;
+use kernlink::kernel::{ElementWise, KernelContext, Meet};
 use kernlink_geometry::element_wise::ensure_alike;
 use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 
-use super::activation::{SELU_SCALE, SELU_SCALE_ALPHA};
+use super::activation::{SELU_SCALE, SELU_SCALE_ALPHA, Slope};
 use super::binary::binary;
 use super::driver::{SliceLoop, Spec, element_wise};
-use super::function::{AnySpec, Function, Meet};
 use super::grad::Gradient;
 use super::ternary::ternary;
 
@@ -37,36 +34,23 @@ binary!(SoftsignGrad, 1000:
 #[register_kernel(device = Cpu, op = [EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad], T = [f32, f64, f16, bf16])]
 type Gradients<O, T> = Gradient<O, T, false>;
 
-struct LeakyKernel<T> {
-    slope: Tensor,
-    dtype: PhantomData<fn() -> T>,
-}
-
-impl<T> LeakyKernel<T>
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Slope::new(ctx.attrs().T, ctx.attrs().alpha),
+    element_wise = Some(ElementWise {
+        parameter: Some("alpha"),
+        meet: Meet::Equal,
+        function: |inputs, output| const { &Spec::of::<Leaky<T>>() }.for_dtypes(false, inputs, output),
+    })
+)]
+fn leaky_relu_grad<T>(slope: &Slope, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()>
 where
     Leaky<T>: SliceLoop<3, In = T, Out = T>,
 {
-    const SPEC: Spec<3> = Spec::of::<Leaky<T>>();
-    const FUNCTION: &'static Function = &Function::new(AnySpec::Three(Self::SPEC), Meet::Alike { loosely: false });
-}
-
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: RealNumber> OpKernel<LeakyReluGrad> for LeakyKernel<T>
-where
-    Leaky<T>: SliceLoop<3, In = T, Out = T>,
-{
-    const ELEMENT_WISE: Option<ElementWise> = Self::FUNCTION.element_wise(Some("alpha"));
-
-    fn new(ctx: &KernelConstruction<'_, LeakyReluGrad>) -> Result<Self> {
-        let slope = Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()));
-        Ok(LeakyKernel { slope, dtype: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
-        let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
-        ensure_alike(x, y, false)?;
-        element_wise(ctx, &Self::SPEC, std::slice::from_ref(&self.slope))
-    }
+    let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
+    ensure_alike(x, y, false)?;
+    element_wise(ctx, &const { Spec::of::<Leaky<T>>() }, std::slice::from_ref(&slope.0))
 }
 
 /// The gradient, or its product with the slope, by the sign of the feature.

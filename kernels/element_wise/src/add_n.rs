@@ -1,7 +1,7 @@
 //! AddN, AccumulateNV2.
 
 use kernlink::dtype::{DataType, Number};
-use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::kernel::{ElementWise, KernelContext, Meet, RawContext};
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
@@ -10,7 +10,7 @@ use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AccumulateNV2, Add, AddN};
 
-use super::binary::BinaryFn;
+use super::binary::{Binary, BinaryFn};
 
 /// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
 const PIECE: usize = 2048;
@@ -42,7 +42,20 @@ widest! {
 }
 
 /// The sum of all inputs. TensorFlow makes other nodes of AccumulateNV2 before it runs.
-#[register_kernel(device = Cpu, op = [AddN, AccumulateNV2], T = [realnumbertype, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    op = [AddN, AccumulateNV2],
+    T = [realnumbertype, Complex32, Complex64],
+    element_wise = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Equal,
+        // Of more the order of the sums is not that of their terms.
+        function: |inputs, output| match inputs {
+            [_, _] => const { &Binary::<Add, T>::SPEC }.for_dtypes(false, inputs, output),
+            _ => None,
+        },
+    })
+)]
 fn sum<T: Number>(ctx: &mut RawContext<'_>) -> Result<()>
 where
     Add: BinaryFn<T, Out = T>,

@@ -3,12 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::Pod;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{ElementWise, FunctionOf, KernelConstruction, KernelContext, Meet, OpKernel};
 use kernlink::op::Op;
 use kernlink::{Code, Result};
 
 use super::driver::{SliceLoop, Spec, element_wise};
-use super::function::{AnySpec, Function, Meet};
 
 /// How many groups of dimensions two shapes may broadcast along: TensorFlow has no kernel for more.
 pub(super) const LIMIT: usize = 5;
@@ -55,8 +54,16 @@ impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
     /// The loop and its types.
     pub(super) const SPEC: Spec<2> =
         Spec { error: (F::CODE, F::ERROR), limit: LIMIT, ..Spec::of_cost::<Self>(F::COST) };
-    pub(super) const FUNCTION: &'static Function =
-        &Function { sees_neighbours: F::SEES_NEIGHBOURS, ..Function::new(AnySpec::Two(Self::SPEC), Meet::Broadcast) };
+
+    /// What a kernel says of the loop, where the arguments' shapes meet in this way.
+    pub(super) const fn element_wise(parameter: Option<&'static str>, meet: Meet) -> Option<ElementWise> {
+        if !F::ERROR.is_empty() {
+            return None;
+        }
+        let function: FunctionOf =
+            |inputs, output| const { &Self::SPEC }.for_dtypes(F::SEES_NEIGHBOURS, inputs, output);
+        Some(ElementWise { parameter, meet, function })
+    }
 }
 
 impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
@@ -74,8 +81,7 @@ impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
 }
 
 impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
-    const ELEMENT_WISE: Option<ElementWise> =
-        if F::ERROR.is_empty() { Self::FUNCTION.element_wise(None) } else { None };
+    const ELEMENT_WISE: Option<ElementWise> = Self::element_wise(None, Meet::Broadcast);
 
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Binary(PhantomData))

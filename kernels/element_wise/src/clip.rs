@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Pod};
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{ElementWise, KernelContext, Meet};
 use kernlink_geometry::element_wise::ensure_bound;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
@@ -42,7 +42,15 @@ macro_rules! complex {
 }
 complex!(Complex32, Complex64);
 
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, Complex32, Complex64],
+    element_wise = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Bounds,
+        function: |inputs, output| const { &spec::<T>() }.for_dtypes(false, inputs, output),
+    })
+)]
 fn clip_by_value<T>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()>
 where
     ClipLoop<T>: SliceLoop<3>,
@@ -51,7 +59,14 @@ where
     for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
         ensure_bound(shape, ctx.input(bound)?.shape())?;
     }
-    element_wise(ctx, &const { Spec { cost: 700, ..Spec::of::<ClipLoop<T>>() } }, &[])
+    element_wise(ctx, &const { spec::<T>() }, &[])
+}
+
+const fn spec<T>() -> Spec<3>
+where
+    ClipLoop<T>: SliceLoop<3>,
+{
+    Spec { cost: 700, ..Spec::of::<ClipLoop<T>>() }
 }
 
 struct ClipLoop<T>(PhantomData<T>);

@@ -1,7 +1,9 @@
 //! Comparisons.
 
+use std::any::Any;
+
 use kernlink::dtype::{Complex32, Complex64, DataType, TString, bf16, f16};
-use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::kernel::{ElementWise, KernelContext, Meet, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
@@ -83,6 +85,10 @@ impl Equality {
         Ok(Equality { equal, spec, strict })
     }
 
+    fn function(&self, inputs: &[DataType], output: DataType) -> Option<Box<dyn Any + Send + Sync>> {
+        self.spec?.for_dtypes(false, inputs, output)
+    }
+
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         if !self.strict {
             let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
@@ -101,6 +107,11 @@ impl Equality {
     device = Cpu,
     T = [numbertype, bool, string],
     state = |ctx| Equality::new::<Equal>(true, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
+    element_wise = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Broadcast,
+        function: |inputs, output| Equality::new::<Equal>(true, inputs[0], true).ok()?.function(inputs, output),
+    }),
 )]
 fn equal_kernel(equality: &Equality, ctx: &mut KernelContext<'_, Equal>) -> Result<()> {
     equality.compute(ctx)
@@ -110,6 +121,11 @@ fn equal_kernel(equality: &Equality, ctx: &mut KernelContext<'_, Equal>) -> Resu
     device = Cpu,
     T = [numbertype, bool, string],
     state = |ctx| Equality::new::<NotEqual>(false, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
+    element_wise = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Broadcast,
+        function: |inputs, output| Equality::new::<NotEqual>(false, inputs[0], true).ok()?.function(inputs, output),
+    }),
 )]
 fn not_equal(equality: &Equality, ctx: &mut KernelContext<'_, NotEqual>) -> Result<()> {
     equality.compute(ctx)

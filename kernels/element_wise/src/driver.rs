@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kernlink::dtype::{DataType, Element as _, Pod};
+use kernlink::dtype::{DataType, Element as _, Number as _, bf16, f16};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -14,13 +14,7 @@ use kernlink::{Code, Error, Result, bail};
 
 use super::broadcast::{Plan, Sheet};
 
-/// Computes `length` elements from as many elements of every input. Returns false if the function does not allow
-/// some of them; the output then has arbitrary values.
-///
-/// # Safety
-/// Every input points to `length` elements of the loop's input types, the output to room for `length` elements of
-/// its output type, all aligned, and the output overlaps no input.
-pub(super) type Loop<const N: usize> = unsafe fn(inputs: [*const u8; N], output: *mut u8, length: usize) -> bool;
+pub(super) use kernlink::kernel::{ElementLoop as Loop, SliceLoop};
 
 /// The error of a loop that allows everything.
 pub(super) const NO_ERROR: (Code, &str) = (Code::Internal, "the loop allows everything");
@@ -46,17 +40,6 @@ pub(super) struct Spec<const N: usize> {
     pub(super) limit: usize,
     /// Which of the kernel's inputs is the loop's first.
     pub(super) first: usize,
-}
-
-/// A loop over slices, of which [`Spec::of`] makes one that the driver calls.
-pub(super) trait SliceLoop<const N: usize> {
-    /// The elements of the inputs.
-    type In: Pod;
-    /// The elements of the output.
-    type Out: Pod;
-
-    /// As [`Loop`]; all slices have the same length.
-    fn run(inputs: [&[Self::In]; N], out: &mut [Self::Out]) -> bool;
 }
 
 impl<const N: usize> Spec<N> {
@@ -217,7 +200,12 @@ pub(super) fn computed<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>,
                     None => others[full - given].shape().clone(),
                 },
             };
-            (ctx.allocate_output_at(0, shape)?, N)
+            let output = match ctx.output_dtype_at(0)? == spec.output {
+                true => ctx.allocate_output_at(0, shape)?,
+                // What a step gives whose result is not the output.
+                false => Tensor::alloc(spec.output, shape)?,
+            };
+            (output, N)
         }
     };
 
@@ -257,16 +245,6 @@ pub(super) fn computed<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>,
     Ok(output)
 }
 
-/// The shape to which two broadcast, along no more groups of dimensions than `limit`.
-///
-/// # Errors
-/// As [`element_wise`].
-#[cfg(feature = "math")]
-pub(super) fn broadcast_shape(shapes: [&Shape; 2], limit: usize) -> Result<Shape> {
-    let (pattern, full) = Pattern::new(shapes, limit)?;
-    Ok(pattern.shape(shapes[full]).clone())
-}
-
 /// [`element_wise`] for scalars, which graphs are full of: counters, learning rates, sizes. `None` for other shapes.
 #[inline]
 fn scalars<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>) -> Option<Result<()>> {
@@ -287,6 +265,19 @@ pub(super) fn start_of(tensor: &mut Tensor) -> Result<*mut u8> {
     Ok(match tensor.dtype() {
         DataType::Bool => tensor.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
         _ => tensor.bytes_mut()?.as_mut_ptr(),
+    })
+}
+
+/// A number as a scalar of a dtype of floats.
+#[cfg(any(feature = "math", feature = "nn"))]
+pub(super) fn scalar(dtype: DataType, value: f32) -> Result<Tensor> {
+    let value = f64::from(value);
+    Ok(match dtype {
+        DataType::Float => Tensor::scalar(f32::from_f64(value)),
+        DataType::Double => Tensor::scalar(value),
+        DataType::Half => Tensor::scalar(f16::from_f64(value)),
+        DataType::Bfloat16 => Tensor::scalar(bf16::from_f64(value)),
+        _ => bail!(InvalidArgument, "no function of {dtype} has an attr for an argument"),
     })
 }
 

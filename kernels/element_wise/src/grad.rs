@@ -5,26 +5,20 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Pod;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, Meet, OpKernel};
 use kernlink::op::Op;
 use kernlink_geometry::element_wise::ensure_alike;
 
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;
-use super::function::{AnySpec, Function, Meet};
 
 /// The kernel of a [`BinaryFn`] whose arguments do not broadcast. If it is `LOOSE`, their shapes may differ as long as the
 /// number of elements does not; the first shape is then that of the result.
 pub(super) struct Gradient<F, T, const LOOSE: bool>(PhantomData<fn() -> (F, T)>);
 
-impl<F: BinaryFn<T>, T: Pod, const LOOSE: bool> Gradient<F, T, LOOSE> {
-    const FUNCTION: &'static Function =
-        &Function::new(AnySpec::Two(Binary::<F, T>::SPEC), Meet::Alike { loosely: LOOSE });
-}
-
 impl<O: Op, F: BinaryFn<T>, T: Pod, const LOOSE: bool> OpKernel<O> for Gradient<F, T, LOOSE> {
     const ELEMENT_WISE: Option<ElementWise> =
-        if F::ERROR.is_empty() { Self::FUNCTION.element_wise(None) } else { None };
+        Binary::<F, T>::element_wise(None, if LOOSE { Meet::Alike } else { Meet::Equal });
 
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Gradient(PhantomData))

@@ -1,7 +1,9 @@
 //! Choice between two tensors, element by element.
 
+use std::any::Any;
+
 use kernlink::dtype::{DataType, Element, TString};
-use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::kernel::{AnyLoop, ElementFunction, ElementWise, KernelContext, Meet, RawContext};
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Result, bail};
 use kernlink_geometry::element_wise as geometry;
@@ -17,19 +19,20 @@ const LIMIT: usize = 8;
 /// `then` where the condition holds, else `otherwise`; inputs 1 and 2 of the kernel.
 struct Choice {
     dtype: DataType,
-    /// `None` for elements that are not plain bytes.
-    run: Option<Loop<3>>,
+    /// The loop of what is chosen from and the condition, and that of the condition first; `None` for elements that are not
+    /// plain bytes.
+    run: Option<(Loop<3>, Loop<3>)>,
 }
 
 impl Choice {
     fn new(dtype: DataType) -> Result<Choice> {
-        let run: Option<Loop<3>> = match dtype.size() {
+        let run: Option<(Loop<3>, Loop<3>)> = match dtype.size() {
             0 => None,
-            1 => Some(run::<u8>),
-            2 => Some(run::<u16>),
-            4 => Some(run::<u32>),
-            8 => Some(run::<u64>),
-            16 => Some(run::<[u64; 2]>),
+            1 => Some((run::<u8>, run_as_given::<u8>)),
+            2 => Some((run::<u16>, run_as_given::<u16>)),
+            4 => Some((run::<u32>, run_as_given::<u32>)),
+            8 => Some((run::<u64>, run_as_given::<u64>)),
+            16 => Some((run::<[u64; 2]>, run_as_given::<[u64; 2]>)),
             _ => bail!(InvalidArgument, "{dtype} elements cannot be selected"),
         };
         Ok(Choice { dtype, run })
@@ -41,7 +44,7 @@ impl Choice {
             let chosen = ctx.take_input_at(if condition.to_scalar::<bool>()? { 1 } else { 2 })?;
             return ctx.set_output_at(0, chosen);
         }
-        let Some(run) = self.run else {
+        let Some((run, _)) = self.run else {
             return match self.dtype {
                 DataType::String => choose_objects::<TString>(ctx, &condition),
                 DataType::Resource => choose_objects::<ResourceHandle>(ctx, &condition),
@@ -109,6 +112,24 @@ unsafe fn run<T: Bits>([then, otherwise, condition]: [*const u8; 3], out: *mut u
     true
 }
 
+/// [`run`] with the condition first, as the ops have it.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop).
+unsafe fn run_as_given<T: Bits>([condition, then, otherwise]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<T>([then, otherwise, condition], out, length) }
+}
+
+/// What the kernels compute of each element.
+fn function(inputs: &[DataType], output: DataType) -> Option<Box<dyn Any + Send + Sync>> {
+    let (_, run) = Choice::new(output).ok()?.run?;
+    let dtypes = [DataType::Bool, output, output];
+    // SAFETY: the loop is for elements of the size of these, and conditions.
+    let function = unsafe { ElementFunction::new(AnyLoop::Three(run), dtypes, output) };
+    function.with_cost(700).with_limit(LIMIT).for_dtypes(inputs, output)
+}
+
 fn choose_objects<T: Element>(ctx: &mut RawContext<'_>, condition: &Tensor) -> Result<()> {
     let (then, otherwise) = (ctx.input_at(1)?, ctx.input_at(2)?);
     let plan = Plan::new([then.shape(), otherwise.shape(), condition.shape()], LIMIT)?;
@@ -134,6 +155,7 @@ fn choose_objects<T: Element>(ctx: &mut RawContext<'_>, condition: &Tensor) -> R
     device = Cpu,
     T = [realnumbertype, complex64, complex128, bool, string, resource, variant],
     state = |ctx| Choice::new(ctx.attrs().T),
+    element_wise = Some(ElementWise { parameter: None, meet: Meet::Condition, function }),
 )]
 fn select(choice: &Choice, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
     let condition = ctx.take_input_at(0)?;
@@ -146,6 +168,7 @@ fn select(choice: &Choice, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
     device = Cpu,
     T = [realnumbertype, complex64, complex128, bool, string, resource, variant],
     state = |ctx| Choice::new(ctx.attrs().T),
+    element_wise = Some(ElementWise { parameter: None, meet: Meet::Broadcast, function }),
 )]
 fn select_v2(choice: &Choice, ctx: &mut KernelContext<'_, SelectV2>) -> Result<()> {
     let condition = ctx.take_input_at(0)?;

@@ -4,11 +4,10 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Pod;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, Meet, OpKernel};
 use kernlink::op::Op;
 
 use super::driver::{SliceLoop, Spec, element_wise};
-use super::function::{AnySpec, Function, Meet};
 
 /// A function of one element of type `T`. Implemented by the op's own type.
 pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
@@ -35,7 +34,6 @@ pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
     const SPEC: Spec<1> = Spec::of_cost::<Self>(F::COST);
-    const FUNCTION: &'static Function = &Function::new(AnySpec::One(Self::SPEC), Meet::Broadcast);
 }
 
 impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
@@ -50,7 +48,11 @@ impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
 }
 
 impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
-    const ELEMENT_WISE: Option<ElementWise> = Self::FUNCTION.element_wise(None);
+    const ELEMENT_WISE: Option<ElementWise> = Some(ElementWise {
+        parameter: None,
+        meet: Meet::Equal,
+        function: |inputs, output| const { &Self::SPEC }.for_dtypes(false, inputs, output),
+    });
 
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Unary(PhantomData))

@@ -150,10 +150,17 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
             },
         ),
         None => {
+            let element_wise = args.element_wise.as_ref().map(|expr| {
+                quote! {
+                    const ELEMENT_WISE: ::core::option::Option<#krate::kernel::ElementWise> = #expr;
+                }
+            });
             let (is_expensive, asks_for_values) = (args.cheap.is_none(), args.handles_only.is_none());
             (
                 quote!(OpKernel),
                 quote! {
+                    #element_wise
+
                     fn compute(&self, ctx: &mut #krate::kernel::KernelContext<'_, #op>) -> #krate::Result<()> {
                         #call
                     }

@@ -22,6 +22,7 @@ const ARGUMENTS: &[&str] = &[
     "cheap",
     "handles_only",
     "state",
+    "element_wise",
     "host_memory",
     "requires",
     "label",
@@ -60,6 +61,8 @@ pub(super) struct KernelArgs {
     pub(super) handles_only: Option<Ident>,
     /// What makes that which a function keeps for its node: `state = |ctx| Masks::from_attrs(ctx.attrs)`.
     pub(super) state: Option<Expr>,
+    /// What a function computes of each element, a constant `Option<ElementWise>`.
+    pub(super) element_wise: Option<Expr>,
     pub(super) lists: Vec<AttrList>,
     /// If only the shader is written.
     pub(super) shader: Option<Shader>,
@@ -109,6 +112,7 @@ impl KernelArgs {
             cheap: None,
             handles_only: None,
             state: None,
+            element_wise: None,
             lists: Vec::new(),
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
             programs: None,
@@ -246,6 +250,10 @@ impl KernelArgs {
         input.parse::<Token![=]>()?;
         if word == "state" && !input.peek(syn::token::Bracket) {
             self.state = Some(input.parse()?);
+            return Ok(());
+        }
+        if word == "element_wise" && !input.peek(syn::token::Bracket) {
+            self.element_wise = Some(input.parse()?);
             return Ok(());
         }
         if word == "programs" && !input.peek(syn::token::Bracket) {

@@ -79,6 +79,13 @@ impl Target {
             let message = "`state` makes what a function takes before its context: `fn name(state: &State, ctx: ...)`";
             errors.on(state, message);
         }
+        if let Some(element_wise) = &args.element_wise
+            && !matches!(&parsed, Item::Fn(function) if function.sig.asyncness.is_none())
+        {
+            let message =
+                "`element_wise` goes with a function that does not wait: in an impl write `const ELEMENT_WISE`";
+            errors.on(element_wise, message);
+        }
         let target = match parsed {
             Item::Impl(parsed) => Target::of_impl(item, parsed, args, usage, errors)?,
             Item::Fn(parsed) => Target::of_function(item, parsed, args, errors)?,

@@ -6,16 +6,20 @@ use crate::shapes;
 
 /// The functions of several element-wise ops, one after the other. Kernlink's own, made by the pass `fuse-element-wise`.
 ///
-/// Step `i` is op `ops[i]` of what `operands[2 * i]` and `operands[2 * i + 1]` say: a number below `N` is an input, `N + j` the
-/// result of step `j`, and -1 in the second place nothing. The result of the last step is the output.
+/// Step `i` is op `ops[i]`, with a result of dtype `types[i]`, of what `operands[3 * i]` and the two numbers after it say: a
+/// number below that of the inputs is an input, one above it the result of an earlier step, counted from there, and -1, not
+/// in the first place, nothing. The result of the last step is the output.
 #[register_op(
     name = "_FusedElementWise",
-    attr("T: {half, bfloat16, float, double, int32, int64}"),
-    attr("N: int >= 1"),
+    attr("Tin: list({half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, bool}) >= 1"),
+    attr("T: {half, bfloat16, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, bool}"),
     attr("ops: list(string) >= 1", "The ops in order."),
-    attr("operands: list(int) >= 2", "What they take, two numbers for each."),
+    attr("types: list(type) >= 1", "The dtypes of their results."),
+    attr("operands: list(int) >= 3", "What they take, three numbers for each."),
+    attr("shapes: list(int) >= 1", "For each, which of what it takes has the shape of its result; -1 if they broadcast."),
     attr("parameters: list(float) >= 1", "Their attrs that are arguments of their functions, such as the slope of `LeakyRelu`; 0 where there is none."),
-    input("inputs: N * T"),
+    attr("names: list(string) = []", "The nodes that they were, which errors name."),
+    input("inputs: Tin"),
     output("output: T"),
     shape_fn = shapes::fused_element_wise_shape,
 )]

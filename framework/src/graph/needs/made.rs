@@ -14,9 +14,9 @@ use crate::op::AllowedValues;
 impl Walk<'_, '_, '_> {
     /// Notes what may be made of nodes that are all there, and of what is made of them in turn.
     pub(super) fn matches(&mut self) {
-        for (index, kinds) in std::mem::take(&mut self.several) {
-            let kinds = kinds.into_iter().filter(|(_, more)| *more).map(|(root, _)| root).collect();
-            self.made(self.needs.created[index].to, kinds);
+        for (index, devices) in std::mem::take(&mut self.several) {
+            let several = devices.into_values().filter(|(count, _)| *count > 1);
+            self.made(self.needs.created[index].to, several.flat_map(|(_, kinds)| kinds).collect());
         }
         let mut made: HashSet<usize> = HashSet::new();
         loop {
@@ -113,8 +113,8 @@ mod tests {
             needs.add(&graph(nodes.collect(), vec![])).unwrap();
             needs.to_string().contains("_FusedA CPU T=float\n")
         };
-        assert!(!needed(&[DataType::Float]) && !needed(&[DataType::Float, DataType::Double]));
-        assert!(needed(&[DataType::Float, DataType::Double, DataType::Float]));
+        assert!(!needed(&[DataType::Float]) && !needed(&[DataType::Double, DataType::Double]));
+        assert!(needed(&[DataType::Float, DataType::Double]) && needed(&[DataType::Float, DataType::Float]));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::kernel::CPU;
-use crate::op::{AttrBase, AttrDef};
+use crate::op::{ArgType, AttrBase, AttrDef, AttrDefault};
 use crate::proto::{self, FunctionDef, GraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 
@@ -34,7 +34,7 @@ pub enum CreatedFrom {
     Class(NodeClass),
     /// Nodes of all these ops, one of each list; the new one has the dtypes of the first.
     Match(&'static [&'static [&'static str]]),
-    /// Several nodes of these ops with the same dtypes, which the new one has, too.
+    /// Several nodes of these ops; the new one has the output of any of them, whose dtype is its attr `T`.
     Several(&'static [&'static str]),
 }
 
@@ -59,6 +59,20 @@ pub struct Needs<'r> {
 }
 
 impl<'r> Needs<'r> {
+    /// The dtype of the first output of a node of an op with these attrs, if that is known.
+    fn output_dtype(&self, op: &str, attrs: &AttrMap) -> Option<crate::dtype::DataType> {
+        let def = self.registry.find_op(op)?.def;
+        match &def.outputs.first()?.ty {
+            ArgType::Fixed(dtype) => Some(*dtype),
+            ArgType::Attr(name) => match (attrs.get(name), &def.attr(name)?.default) {
+                (Some(AttrValue::Type(dtype)), _) => Some(*dtype),
+                (None, Some(AttrDefault::Type(dtype))) => Some(*dtype),
+                _ => None,
+            },
+            ArgType::ListAttr(_) => None,
+        }
+    }
+
     /// No needs. The ops and kernels of `registry` say by which attrs kernels are chosen and which values they have by
     /// default.
     pub fn new(registry: &'r Registry) -> Needs<'r> {
@@ -141,8 +155,8 @@ struct Walk<'a, 'n, 'r> {
     /// By op, which nodes of it there are, as far as others can be made of them: what devices they ask for, and their
     /// dtypes.
     roots: HashMap<String, HashSet<Root>>,
-    /// By what may be made of several nodes, the first such node of each kind, and whether there are more.
-    several: HashMap<usize, HashMap<Root, bool>>,
+    /// By what may be made of several nodes, and by the device that they ask for, how many there are, and of which kinds.
+    several: HashMap<usize, HashMap<String, (usize, HashSet<Root>)>>,
     needs: &'n mut Needs<'r>,
 }
 
@@ -178,9 +192,11 @@ impl<'a> Walk<'a, '_, '_> {
                 if let CreatedFrom::Several(ops) = created.from
                     && ops.contains(&node.op.as_str())
                 {
+                    let output = self.needs.output_dtype(&node.op, &attrs).map(|dtype| ("T".to_owned(), dtype));
+                    let (count, kinds) = self.several.entry(index).or_default().entry(node.device.clone()).or_default();
                     // A function may be called several times.
-                    let more = self.several.entry(index).or_default().entry(root.clone());
-                    more.and_modify(|more| *more = true).or_insert(bound.is_some());
+                    *count += if bound.is_some() { 2 } else { 1 };
+                    kinds.insert((node.device.clone(), output.into_iter().collect()));
                 }
             }
             self.roots.entry(node.op.clone()).or_default().insert(root);
@@ -333,7 +349,7 @@ mod tests {
     use super::*;
     use crate::collect::OpEntry;
     use crate::kernel::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
-    use crate::op::{AttrDefault, AttrType, OpDef};
+    use crate::op::{ArgDef, AttrType, OpDef};
     use crate::proto::{FunctionDefLibrary, GradientDef, NameAttrList, attr_to_proto};
 
     static PROVIDER: Provider = Provider::new("test", HERE);
@@ -348,7 +364,16 @@ mod tests {
     }
 
     pub(super) fn op(name: &'static str, attrs: Vec<AttrDef>) -> &'static OpEntry {
-        let def = Box::leak(Box::new(OpDef { name: Borrowed(name), attrs: Owned(attrs), ..OpDef::EMPTY }));
+        let of_t = ArgDef {
+            name: Borrowed("y"),
+            description: Borrowed(""),
+            ty: ArgType::Attr(Borrowed("T")),
+            number_attr: None,
+            is_ref: false,
+        };
+        let outputs = if attrs.iter().any(|attr| attr.name == "T") { vec![of_t] } else { Vec::new() };
+        let def = OpDef { name: Borrowed(name), attrs: Owned(attrs), outputs: Owned(outputs), ..OpDef::EMPTY };
+        let def = Box::leak(Box::new(def));
         let entry = OpEntry {
             def,
             shape_fn: None,

@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use kernlink::kernel::RawContext;
+use kernlink::dtype::DataType;
+use kernlink::kernel::{AnyLoop, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
@@ -13,7 +14,6 @@ use smallvec::SmallVec;
 use super::program::Program;
 use crate::broadcast::Plan;
 use crate::driver::{SHORT_RUN, UNIT, repeat, start_of};
-use crate::function::AnyLoop;
 
 /// Bytes of the buffers of a thread, unless there are very many.
 const ROOM: usize = 16 << 10;
@@ -31,9 +31,9 @@ pub(super) fn compute(program: &Program, ctx: &mut RawContext<'_>) -> Result<()>
     }
     let first = ctx.input_at(0)?.shape().clone();
     let mut same = true;
-    for input in 0..ctx.num_inputs() {
+    for (input, &expected) in program.inputs.iter().enumerate() {
         let tensor = ctx.input_at(input)?;
-        let (dtype, expected) = (tensor.dtype(), program.dtype);
+        let dtype = tensor.dtype();
         ensure!(dtype == expected, InvalidArgument, "input {input} must be {expected}, not {dtype}");
         same &= *tensor.shape() == first;
     }
@@ -47,7 +47,7 @@ pub(super) fn compute(program: &Program, ctx: &mut RawContext<'_>) -> Result<()>
     let mut layout =
         Layout { program, total, shapes, results: Vec::new(), loads: SmallVec::new(), steps: SmallVec::new() };
     if !is_regular || !layout.fill(ctx, &shape)? {
-        let output = program.one_by_one(ctx)?;
+        let output = program.one_by_one(ctx, layout.results)?;
         return ctx.set_output_at(0, output);
     }
     layout.run(ctx, shape)
@@ -56,29 +56,29 @@ pub(super) fn compute(program: &Program, ctx: &mut RawContext<'_>) -> Result<()>
 /// [`compute`] for scalars, without tensors. `None` for other shapes.
 fn scalars(program: &Program, ctx: &mut RawContext<'_>) -> Option<Result<()>> {
     let mut inputs: SmallVec<[*const u8; 8]> = SmallVec::new();
-    for input in 0..ctx.num_inputs() {
-        inputs.push(ctx.scalar_bits_at(input, program.dtype)?.as_ptr().cast());
+    for (input, &dtype) in program.inputs.iter().enumerate() {
+        inputs.push(ctx.scalar_bits_at(input, dtype)?.as_ptr().cast());
     }
-    let mut results: SmallVec<[[u64; 2]; 8]> = SmallVec::from_elem([0; 2], program.slots);
+    let mut results: SmallVec<[[u64; 2]; 8]> = SmallVec::from_elem([0; 2], program.slot_count);
     let mut last = [0; 2];
-    for step in &program.steps {
+    for (place, step) in program.steps.iter().enumerate() {
         let mut operands = [std::ptr::null(); 3];
         for (pointer, operand) in operands.iter_mut().zip(&step.operands) {
             *pointer = match *operand {
                 Operand::Input(input) => inputs[input],
-                Operand::Step(before) => results[program.steps[before].slot].as_ptr().cast(),
+                Operand::Step(before) => results[program.slots[before]].as_ptr().cast(),
             };
         }
-        if let Some(parameter) = &step.parameter {
+        if let Some(parameter) = &program.parameters[place] {
             operands[step.operands.len()] = parameter.bytes().ok()?.as_ptr();
         }
         let mut result = [0u64; 2];
-        // SAFETY: the pointers are those of single elements of the program's dtype, none of which is larger than `result`.
-        unsafe { step.run.run(operands, result.as_mut_ptr().cast(), 1) };
-        results[step.slot] = result;
+        // SAFETY: the pointers are those of single elements of the step's dtypes, none of which is larger than `result`.
+        unsafe { step.function.run().run(operands, result.as_mut_ptr().cast(), 1) };
+        results[program.slots[place]] = result;
         last = result;
     }
-    Some(ctx.set_scalar_at(0, program.dtype, last))
+    Some(ctx.set_scalar_at(0, program.output, last))
 }
 
 /// What a step takes.
@@ -146,8 +146,10 @@ impl Layout<'_> {
                 Operand::Input(input) => Value::Input(input),
                 Operand::Step(before) => Value::Step(before),
             });
-            for value in operands.chain(step.parameter.iter().map(|_| Value::Parameter(place))) {
-                let Some(source) = self.source(ctx, value, shape, step.sees_neighbours())? else { return Ok(false) };
+            for value in operands.chain(self.program.parameters[place].iter().map(|_| Value::Parameter(place))) {
+                let Some(source) = self.source(ctx, value, shape, step.function.sees_neighbours())? else {
+                    return Ok(false);
+                };
                 sources.push(source);
             }
             self.steps.push((place, sources));
@@ -166,7 +168,7 @@ impl Layout<'_> {
         if let Value::Step(before) = value
             && self.is_full(before)
         {
-            return Ok(Some(Source::Buffer(self.program.steps[before].slot)));
+            return Ok(Some(Source::Buffer(self.program.slots[before])));
         }
         let own = self.tensor(ctx, value)?.shape();
         let load = match own.num_elements() {
@@ -191,7 +193,7 @@ impl Layout<'_> {
             self.loads.push((value, load));
             self.loads.len() - 1
         });
-        self.program.slots + index
+        self.program.slot_count + index
     }
 
     /// The tensor that a value is.
@@ -200,9 +202,16 @@ impl Layout<'_> {
         match value {
             Value::Input(input) => ctx.input_at(input),
             Value::Step(place) => self.results.get(place).and_then(Option::as_ref).ok_or_else(missing),
-            Value::Parameter(place) => {
-                self.program.steps.get(place).and_then(|step| step.parameter.as_ref()).ok_or_else(missing)
-            }
+            Value::Parameter(place) => self.program.parameters.get(place).and_then(Option::as_ref).ok_or_else(missing),
+        }
+    }
+
+    /// The dtype of a value.
+    fn dtype(&self, value: Value) -> DataType {
+        match value {
+            Value::Input(input) => self.program.inputs[input],
+            Value::Step(place) => self.program.steps[place].output,
+            Value::Parameter(place) => self.program.steps[place].function.inputs()[0],
         }
     }
 
@@ -213,7 +222,8 @@ impl Layout<'_> {
         held.resize_with(ctx.num_inputs(), || None);
         let mut output = None;
         for (input, held) in held.iter_mut().enumerate() {
-            if output.is_none() && *ctx.input_at(input)?.shape() == shape {
+            let suits = self.program.inputs.get(input) == Some(&self.program.output);
+            if suits && output.is_none() && *ctx.input_at(input)?.shape() == shape {
                 let mut tensor = ctx.take_input_at(input)?;
                 if tensor.is_unique() {
                     output = Some((input, tensor));
@@ -258,23 +268,27 @@ impl Layout<'_> {
                     Source::Buffer(buffer) => Source::Buffer(buffer),
                 };
             }
-            let result = (place + 1 < self.program.steps.len()).then_some(step.slot);
-            pieces.push(Piece { run: step.run, operands, result });
+            let result = (place + 1 < self.program.steps.len()).then_some(self.program.slots[*place]);
+            let mut sizes = [0; 3];
+            for (size, dtype) in sizes.iter_mut().zip(step.function.inputs()) {
+                *size = dtype.size();
+            }
+            pieces.push(Piece { run: step.function.run(), operands, sizes, result });
         }
-        let mut loads: SmallVec<[(*const u8, &Load); 4]> = SmallVec::new();
+        let mut loads: SmallVec<[(*const u8, usize, &Load); 4]> = SmallVec::new();
         for (value, load) in &self.loads {
-            loads.push((start(*value)?, load));
+            loads.push((start(*value)?, self.dtype(*value).size(), load));
         }
-        let (slots, size) = (self.program.slots, self.program.dtype.size());
-        let (block, stride) = block_of(slots + loads.len(), size, self.total);
-        let job = Job { pieces: &pieces, loads: &loads, slots, size, block, stride, output: target };
+        let (slots, output_size) = (self.program.slot_count, self.program.output.size());
+        let (block, stride) = block_of(slots + loads.len(), self.program.largest, self.total);
+        let job = Job { pieces: &pieces, loads: &loads, slots, output_size, block, stride, output: target };
         if self.total <= UNIT {
-            // SAFETY: the pointers are those of tensors of the program's dtype that live until the end of this function, and
+            // SAFETY: the pointers are those of tensors of the program's dtypes that live until the end of this function, and
             // that have the elements that the layout says.
             unsafe { job.compute(0..self.total) };
         } else {
             let (job, total) = (&job, self.total);
-            let cost: usize = self.steps.iter().map(|(place, _)| self.program.steps[*place].cost).sum();
+            let cost: usize = self.steps.iter().map(|(place, _)| self.program.steps[*place].function.cost()).sum();
             ctx.parallel_for(total.div_ceil(UNIT), (cost * UNIT / 1000).max(1), |units| {
                 // SAFETY: as above; the ranges of units do not overlap, so each thread writes elements of its own.
                 unsafe { job.compute(units.start * UNIT..(units.end * UNIT).min(total)) };
@@ -284,7 +298,7 @@ impl Layout<'_> {
     }
 }
 
-/// How many elements a block has, and how many bytes a buffer, of which there are `count`.
+/// How many elements a block has, and how many bytes a buffer, of which there are `count` for elements of `size` bytes.
 fn block_of(count: usize, size: usize, total: usize) -> (usize, usize) {
     let stride = |block: usize| (block * size).next_multiple_of(LINE);
     let blocks = [UNIT.min(total), UNIT / 2, LEAST_BLOCK];
@@ -293,21 +307,24 @@ fn block_of(count: usize, size: usize, total: usize) -> (usize, usize) {
 }
 
 /// One step, with where its operands are.
-struct Piece {
-    run: AnyLoop,
+struct Piece<'p> {
+    run: &'p AnyLoop,
     operands: [Source<*const u8>; 3],
+    /// Bytes of the operands' elements.
+    sizes: [usize; 3],
     /// The buffer of the result; that of the last step is the output.
     result: Option<usize>,
 }
 
 /// One run of a program over whole tensors.
 struct Job<'j> {
-    pieces: &'j [Piece],
-    loads: &'j [(*const u8, &'j Load)],
+    pieces: &'j [Piece<'j>],
+    /// Values with the bytes of their elements.
+    loads: &'j [(*const u8, usize, &'j Load)],
     /// How many buffers come before those of `loads`.
     slots: usize,
-    /// Bytes of an element.
-    size: usize,
+    /// Bytes of an element of the output.
+    output_size: usize,
     /// Elements of a block.
     block: usize,
     /// Bytes of a buffer.
@@ -343,28 +360,28 @@ impl Job<'_> {
         };
         // SAFETY: the room has all buffers.
         let buffer = |index: usize| unsafe { room.add(index * self.stride) };
-        for (index, (start, load)) in self.loads.iter().enumerate() {
+        for (index, (start, size, load)) in self.loads.iter().enumerate() {
             if let Load::Repeated = load {
                 let times = self.block.min(elements.len());
                 // SAFETY: the value has an element, and the buffer room for a block of them.
-                unsafe { repeat(*start, 1, 0, self.size, buffer(self.slots + index), times) };
+                unsafe { repeat(*start, 1, 0, *size, buffer(self.slots + index), times) };
             }
         }
         let mut at = elements.start;
         while at < elements.end {
             let count = self.block.min(elements.end - at);
-            for (index, (start, load)) in self.loads.iter().enumerate() {
+            for (index, (start, size, load)) in self.loads.iter().enumerate() {
                 // SAFETY: by the caller's promise the value has these elements, and the buffer has room for them.
-                unsafe { self.load(*start, load, at, count, buffer(self.slots + index)) };
+                unsafe { load.fill(*start, *size, at, count, buffer(self.slots + index)) };
             }
             for piece in self.pieces {
-                let operands = piece.operands.map(|operand| match operand {
+                let operands = std::array::from_fn(|place| match piece.operands[place] {
                     // SAFETY: by the caller's promise the tensor has these elements.
-                    Source::Tensor(start) => unsafe { start.add(at * self.size) },
+                    Source::Tensor(start) => unsafe { start.add(at * piece.sizes[place]) },
                     Source::Buffer(index) => buffer(index).cast_const(),
                 });
                 // SAFETY: so has the output.
-                let result = piece.result.map_or_else(|| unsafe { self.output.add(at * self.size) }, buffer);
+                let result = piece.result.map_or_else(|| unsafe { self.output.add(at * self.output_size) }, buffer);
                 // SAFETY: the operands have `count` elements, which were written before. None is where the result is: a
                 // buffer is given to a result once nothing needs what was in it, and the last step takes no tensor that is
                 // the output. Functions that do not allow some elements are no steps.
@@ -373,27 +390,29 @@ impl Job<'_> {
             at += count;
         }
     }
+}
 
-    /// Puts the elements of a value that go with `count` elements of the output into a buffer.
+impl Load {
+    /// Puts the elements of a value, of `size` bytes, that go with `count` elements of the output into a buffer.
     ///
     /// # Safety
     /// The value has them, and the buffer room for them.
-    unsafe fn load(&self, start: *const u8, load: &Load, at: usize, count: usize, buffer: *mut u8) {
-        match load {
+    unsafe fn fill(&self, start: *const u8, size: usize, at: usize, count: usize, buffer: *mut u8) {
+        match self {
             Load::Repeated => {}
             // SAFETY: by the caller's promise.
             Load::Copied => unsafe {
-                std::ptr::copy_nonoverlapping(start.add(at * self.size), buffer, count * self.size);
+                std::ptr::copy_nonoverlapping(start.add(at * size), buffer, count * size);
             },
             Load::Gathered(plan) => {
                 let [_, step] = plan.run_steps();
                 plan.runs(at..at + count, &mut |run, [_, first], length| {
                     // SAFETY: the plan yields elements of the value; the run begins at or after `at`.
                     unsafe {
-                        let (source, target) = (start.add(first * self.size), buffer.add((run - at) * self.size));
+                        let (source, target) = (start.add(first * size), buffer.add((run - at) * size));
                         match step {
-                            0 => repeat(source, 1, 0, self.size, target, length),
-                            _ => std::ptr::copy_nonoverlapping(source, target, length * self.size),
+                            0 => repeat(source, 1, 0, size, target, length),
+                            _ => std::ptr::copy_nonoverlapping(source, target, length * size),
                         }
                     }
                 });

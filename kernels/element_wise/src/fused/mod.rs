@@ -16,7 +16,7 @@ use program::Program;
 
 struct Fused(Program);
 
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i32, i64])]
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, bool])]
 impl OpKernel<FusedElementWise> for Fused {
     fn new(ctx: &KernelConstruction<'_, FusedElementWise>) -> Result<Self> {
         Program::new(ctx).map(Fused)

@@ -1,85 +1,58 @@
 //! The steps of a node, with the functions of their kernels.
 
-use kernlink::attr::AttrMap;
-use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, RawContext};
-use kernlink::registry::NodeQuery;
+use kernlink::dtype::DataType;
+use kernlink::kernel::{AnyLoop, ElementFunction, KernelConstruction, Meet, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
-use kernlink_geometry::element_wise::ensure_alike;
+use kernlink_geometry::chain::{self, Step};
+use kernlink_geometry::element_wise::condition;
 use kernlink_ops::FusedElementWise;
-use kernlink_ops::shapes::{Operand, element_wise_program};
+use kernlink_ops::shapes::{Operand, ProgramAttrs};
 use smallvec::SmallVec;
 
-use crate::driver::{broadcast_shape, computed};
-use crate::function::{AnyLoop, AnySpec, Function, Meet};
+use crate::driver::{Loop, NO_ERROR, Spec, UNIT, computed, scalar, start_of};
 
 /// What a node computes.
 pub(super) struct Program {
-    pub(super) dtype: DataType,
-    pub(super) steps: Vec<Step>,
-    /// How many results of steps there are at most at a time that are still needed.
-    pub(super) slots: usize,
-}
-
-/// One function.
-pub(super) struct Step {
-    function: &'static Function,
-    pub(super) run: AnyLoop,
-    /// Picoseconds for one element, or so.
-    pub(super) cost: usize,
-    pub(super) operands: SmallVec<[Operand; 2]>,
-    /// What follows the operands.
-    pub(super) parameter: Option<Tensor>,
-    /// Where the result is until it is not needed any more.
-    pub(super) slot: usize,
-    /// The last step that takes the result; the step itself if none does.
-    last_use: usize,
-}
-
-impl Step {
-    /// Whether last bits may depend on how a tensor is cut into rows.
-    pub(super) fn sees_neighbours(&self) -> bool {
-        self.function.sees_neighbours
-    }
+    /// The dtypes of the inputs.
+    pub(super) inputs: Vec<DataType>,
+    /// The dtype of the output.
+    pub(super) output: DataType,
+    pub(super) steps: Vec<Step<ElementFunction>>,
+    /// For each step, the attr that follows its operands, if there is one.
+    pub(super) parameters: Vec<Option<Tensor>>,
+    /// For each step, where its result is until it is not needed any more.
+    pub(super) slots: Vec<usize>,
+    /// How many such places there are.
+    pub(super) slot_count: usize,
+    /// Bytes of the largest element.
+    pub(super) largest: usize,
 }
 
 impl Program {
     pub(super) fn new(ctx: &KernelConstruction<'_, FusedElementWise>) -> Result<Program> {
         let attrs = ctx.attrs();
-        let dtype = attrs.T;
-        let inputs = ctx.input_len(FusedElementWise::INPUTS);
-        let mut of_type = AttrMap::new();
-        of_type.insert("T", dtype);
-        let mut steps = Vec::with_capacity(attrs.ops.len());
-        let read = element_wise_program(inputs, attrs.ops.clone(), &attrs.operands, &attrs.parameters)?;
-        for (place, step) in read.into_iter().enumerate() {
-            let (node, op) = (ctx.node, step.op.as_str());
-            let query = NodeQuery { node, op, attrs: &of_type, device: ctx.device, capabilities: &[] };
-            let element_wise = ctx.registry.find_kernel(query)?.element_wise;
-            let known = element_wise.and_then(|it| Some((it.function.downcast_ref::<Function>()?, it.parameter)));
-            let Some((function, parameter)) = known.filter(|(function, _)| function.spec.is_of(dtype)) else {
-                bail!(
-                    InvalidArgument,
-                    "op {op} of {dtype} cannot be a step: it does not compute each element by itself"
-                );
-            };
-            let parameter = parameter.map(|_| scalar(dtype, step.parameter)).transpose()?;
-            let (given, arity) = (step.operands.len(), function.spec.arity() - usize::from(parameter.is_some()));
-            ensure!(given == arity, InvalidArgument, "step {place}, {op}, takes {arity} operands, not {given}");
-            steps.push(Step {
-                function,
-                run: function.spec.best(),
-                cost: function.spec.cost(),
-                operands: step.operands.into(),
-                parameter,
-                slot: 0,
-                last_use: place,
-            });
+        let (inputs, output) = (attrs.Tin.clone(), attrs.T);
+        let said = ProgramAttrs {
+            ops: &attrs.ops,
+            types: &attrs.types,
+            operands: &attrs.operands,
+            shapes: &attrs.shapes,
+            parameters: &attrs.parameters,
+        };
+        let steps: Vec<Step<ElementFunction>> = chain::steps(ctx, &inputs, output, said, &attrs.names)?;
+        let mut parameters = Vec::with_capacity(steps.len());
+        for step in &steps {
+            let (function, operands) = (&step.function, step.operands.len());
+            step.ensure_arity(function.inputs().len() - usize::from(step.parameter.is_some()))?;
+            // The loop is told nothing of the dtypes, so what a kernel says of itself must hold.
+            step.ensure_dtypes(function.has_dtypes(&step.inputs, step.output))?;
+            parameters.push(step.parameter.map(|value| scalar(function.inputs()[operands], value)).transpose()?);
         }
-        let slots = assign_slots(&mut steps);
-        Ok(Program { dtype, steps, slots })
+        let (slots, slot_count) = slots(&steps);
+        let largest = inputs.iter().copied().chain(steps.iter().map(|step| step.output)).map(DataType::size).max();
+        Ok(Program { inputs, output, steps, parameters, slots, slot_count, largest: largest.unwrap_or(1) })
     }
 
     /// The shapes of the results, and whether all operands have as many elements as results of steps that take them, or
@@ -88,29 +61,7 @@ impl Program {
     /// # Errors
     /// Those of the steps, as they would be by themselves.
     pub(super) fn shapes(&self, ctx: &RawContext<'_>) -> Result<(Vec<Shape>, bool)> {
-        let (mut shapes, mut is_regular) = (Vec::<Shape>::with_capacity(self.steps.len()), true);
-        for step in &self.steps {
-            let shape = |operand: &Operand| match *operand {
-                Operand::Input(input) => Ok(ctx.input_at(input)?.shape()),
-                Operand::Step(place) => Ok::<_, kernlink::Error>(&shapes[place]),
-            };
-            let result = match (&step.operands[..], &step.function.spec, step.function.meet) {
-                ([x, y], _, Meet::Alike { loosely }) => {
-                    let (x, y) = (shape(x)?, shape(y)?);
-                    ensure_alike(x, y, loosely)?;
-                    is_regular &= x == y;
-                    x.clone()
-                }
-                ([x, y], AnySpec::Two(spec), Meet::Broadcast) => {
-                    let (x, y) = (shape(x)?, shape(y)?);
-                    if x == y { x.clone() } else { broadcast_shape([x, y], spec.limit)? }
-                }
-                ([x, ..], ..) => shape(x)?.clone(),
-                ([], ..) => bail!(Internal, "a step has operands"),
-            };
-            shapes.push(result);
-        }
-        Ok((shapes, is_regular))
+        chain::shapes(&self.steps, ctx, |step| step.function.limit())
     }
 
     /// Computes one step as the node that it was did.
@@ -129,28 +80,37 @@ impl Program {
                 },
             });
         }
-        if let ([x, y], Meet::Alike { loosely }) = (&mut operands[..], step.function.meet) {
-            ensure_alike(x.shape(), y.shape(), loosely)?;
-            if x.shape() != y.shape() {
-                *y = y.clone().reshaped(x.shape().clone())?;
+        let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(Tensor::shape).collect();
+        let checked = step.shape(&shapes, step.function.limit(), ctx);
+        drop(shapes);
+        checked?;
+        match (&mut operands[..], step.meet) {
+            ([x, y], Meet::Alike) if x.shape() != y.shape() => *y = y.clone().reshaped(x.shape().clone())?,
+            ([of, then, otherwise], Meet::Condition) => {
+                let shape = condition(of.shape(), then.shape(), otherwise.shape())?;
+                *of = of.clone().reshaped(shape)?;
             }
+            _ => {}
         }
-        operands.extend(step.parameter.clone());
-        match &step.function.spec {
-            AnySpec::One(spec) => computed(ctx, spec, &operands),
-            AnySpec::Two(spec) => computed(ctx, spec, &operands),
-            AnySpec::Three(spec) => computed(ctx, spec, &operands),
+        operands.extend(self.parameters[place].clone());
+        match *step.function.run() {
+            AnyLoop::One(run) => computed(ctx, &spec(&step.function, run), &operands),
+            AnyLoop::Two(run) => computed(ctx, &spec(&step.function, run), &operands),
+            AnyLoop::Three(run) => computed(ctx, &spec(&step.function, run), &operands),
+            _ => flat(&step.function, ctx, &operands[0]),
         }
     }
 
-    /// Computes the output step by step.
+    /// Computes the output step by step, where some steps may have `results` already.
     ///
     /// # Errors
     /// As the nodes that the steps were.
-    pub(super) fn one_by_one(&self, ctx: &mut RawContext<'_>) -> Result<Tensor> {
-        let mut results: Vec<Option<Tensor>> = vec![None; self.steps.len()];
+    pub(super) fn one_by_one(&self, ctx: &mut RawContext<'_>, mut results: Vec<Option<Tensor>>) -> Result<Tensor> {
+        results.resize_with(self.steps.len(), || None);
         for place in 0..self.steps.len() {
-            results[place] = Some(self.alone(place, ctx, &results)?);
+            if results[place].is_none() {
+                results[place] = Some(self.alone(place, ctx, &results)?);
+            }
             for operand in &self.steps[place].operands {
                 if let Operand::Step(before) = *operand
                     && self.steps[before].last_use == place
@@ -166,23 +126,76 @@ impl Program {
     }
 }
 
-/// Gives the results places that are used again once nothing needs them. Returns how many there are.
-fn assign_slots(steps: &mut [Step]) -> usize {
-    for place in 0..steps.len() {
-        for operand in steps[place].operands.clone() {
-            if let Operand::Step(before) = operand {
-                steps[before].last_use = place;
-            }
+/// A function as the driver takes it.
+fn spec<const N: usize>(function: &ElementFunction, run: Loop<N>) -> Spec<N> {
+    Spec {
+        run,
+        wide: None,
+        widest: None,
+        inputs: std::array::from_fn(|place| function.inputs()[place]),
+        output: function.output(),
+        cost: function.cost(),
+        error: NO_ERROR,
+        limit: function.limit(),
+        first: 0,
+    }
+}
+
+/// A function of one argument of a whole tensor, whatever its loop is.
+fn flat(function: &ElementFunction, ctx: &RawContext<'_>, operand: &Tensor) -> Result<Tensor> {
+    let (from, total) = (function.inputs()[0], operand.num_elements());
+    ensure!(operand.dtype() == from, InvalidArgument, "the operand must be {from}, not {}", operand.dtype());
+    let mut output = Tensor::alloc(function.output(), operand.shape().clone())?;
+    let work = Flat {
+        run: function.run(),
+        source: operand.bytes()?.as_ptr(),
+        target: start_of(&mut output)?,
+        sizes: [from.size(), function.output().size()],
+    };
+    let work = &work;
+    ctx.parallel_for(total.div_ceil(UNIT), (function.cost() * UNIT / 1000).max(1), |units| {
+        let (start, end) = (units.start * UNIT, (units.end * UNIT).min(total));
+        // SAFETY: the tensors have the dtypes of the loop and `total` elements, and the ranges do not overlap.
+        unsafe { work.compute(start, end) };
+    });
+    Ok(output)
+}
+
+/// A loop of one argument over a whole tensor.
+struct Flat<'f> {
+    run: &'f AnyLoop,
+    source: *const u8,
+    target: *mut u8,
+    sizes: [usize; 2],
+}
+
+// SAFETY: the pointers are read and written only through `compute`, whose callers answer for what they point to.
+unsafe impl Sync for Flat<'_> {}
+
+impl Flat<'_> {
+    /// Computes some elements.
+    ///
+    /// # Safety
+    /// The tensors have them, and nobody else touches those of the target.
+    unsafe fn compute(&self, start: usize, end: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let source = self.source.add(start * self.sizes[0]);
+            self.run.run([source; 3], self.target.add(start * self.sizes[1]), end - start);
         }
     }
-    let (mut free, mut count) = (Vec::new(), 0);
-    for place in 0..steps.len() {
-        steps[place].slot = free.pop().unwrap_or_else(|| {
+}
+
+/// For each step a place for its result, used again once nothing needs that, and how many there are.
+fn slots(steps: &[Step<ElementFunction>]) -> (Vec<usize>, usize) {
+    let (mut free, mut count, mut slots) = (Vec::new(), 0, Vec::with_capacity(steps.len()));
+    for (place, step) in steps.iter().enumerate() {
+        slots.push(free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
-        });
+        }));
         let mut ended: SmallVec<[usize; 3]> = SmallVec::new();
-        for operand in &steps[place].operands {
+        for operand in &step.operands {
             if let Operand::Step(before) = *operand
                 && steps[before].last_use == place
                 && !ended.contains(&before)
@@ -190,47 +203,10 @@ fn assign_slots(steps: &mut [Step]) -> usize {
                 ended.push(before);
             }
         }
-        if steps[place].last_use == place {
+        if step.last_use == place {
             ended.push(place);
         }
-        free.extend(ended.into_iter().map(|ended| steps[ended].slot));
+        free.extend(ended.into_iter().map(|ended| slots[ended]));
     }
-    count
-}
-
-/// A number as a scalar of a dtype of floats.
-fn scalar(dtype: DataType, value: f32) -> Result<Tensor> {
-    let value = f64::from(value);
-    Ok(match dtype {
-        DataType::Float => Tensor::scalar(f32::from_f64(value)),
-        DataType::Double => Tensor::scalar(value),
-        DataType::Half => Tensor::scalar(f16::from_f64(value)),
-        DataType::Bfloat16 => Tensor::scalar(bf16::from_f64(value)),
-        _ => bail!(InvalidArgument, "no function of {dtype} has an attr for an argument"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use kernlink::collect::linked_kernels;
-    use kernlink_ops::shapes::Step;
-
-    use super::*;
-
-    #[test]
-    fn shapes_of_steps_are_inferred_as_their_kernels_have_them() {
-        let mut count = 0;
-        for kernel in linked_kernels() {
-            let function = kernel.element_wise.and_then(|it| it.function.downcast_ref::<Function>());
-            let Some(function) = function else { continue };
-            let takes =
-                function.spec.arity() - usize::from(kernel.element_wise.is_some_and(|it| it.parameter.is_some()));
-            let operands = (0..takes).map(Operand::Input).collect();
-            let step = Step { op: kernel.op.to_owned(), operands, parameter: 0.0 };
-            let is_alike = takes == 1 || matches!(function.meet, Meet::Alike { .. });
-            assert_eq!(step.keeps_shape(), is_alike, "{}", kernel.op);
-            count += 1;
-        }
-        assert!(count > 100, "{count}");
-    }
+    (slots, count)
 }

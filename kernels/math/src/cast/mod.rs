@@ -7,10 +7,13 @@ mod convert;
 mod load;
 mod store;
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{
+    AnyLoop, ElementFunction, ElementWise, KernelConstruction, KernelContext, Meet, OpKernel, UnaryClosure,
+};
 use kernlink::{Error, Result};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
@@ -133,8 +136,23 @@ struct CastKernel {
     conversion: Option<Conversion>,
 }
 
+/// What the kernel computes of each element, unless it truncates; nothing if the dtypes are the same.
+fn function(inputs: &[DataType], output: DataType) -> Option<Box<dyn Any + Send + Sync>> {
+    let &[from] = inputs else { return None };
+    let conversion = if from == output { None } else { Conversion::new(from, output, false) }?;
+    // SAFETY: what calls the loop has elements of these dtypes.
+    let run = move |source: *const u8, target: *mut u8, length: usize| unsafe {
+        conversion.run(source, target, length);
+    };
+    // SAFETY: the conversion is between these dtypes.
+    let function = unsafe { ElementFunction::new(AnyLoop::Closure(UnaryClosure::new(run)), [from; 3], output) };
+    function.for_dtypes(inputs, output)
+}
+
 #[register_kernel(device = Cpu)]
 impl OpKernel<Cast> for CastKernel {
+    const ELEMENT_WISE: Option<ElementWise> = Some(ElementWise { parameter: None, meet: Meet::Equal, function });
+
     fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
         let (from, to) = (ctx.attrs().SrcT, ctx.attrs().DstT);
         if from == to {

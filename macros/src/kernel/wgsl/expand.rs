@@ -177,6 +177,26 @@ pub(in crate::kernel) fn written(
         }),
         _ => None,
     };
+    let attrs = shader.params.iter().map(|param| match param {
+        Param::Attr(name, _) => Some(name.unraw().to_string()),
+        Param::Computed(..) | Param::Shape(..) => None,
+    });
+    let element_wise = match (&shader.dispatch, &attrs.collect::<Vec<_>>()[..]) {
+        (Some(Dispatch::ElementWise(operands)), []) => Some((operands, quote!(None))),
+        (Some(Dispatch::ElementWise(operands)), [Some(attr)]) => Some((operands, quote!(Some(#attr)))),
+        _ => None,
+    };
+    let element_wise = element_wise.map(|(operands, parameter)| {
+        quote! {
+            const ELEMENT_WISE: ::core::option::Option<(
+                #krate::kernel::Meet,
+                ::core::option::Option<&'static ::core::primitive::str>,
+            )> = ::core::option::Option::Some((
+                #wgsl::Operands::#operands.meet(),
+                ::core::option::Option::#parameter,
+            ));
+        }
+    });
     let capabilities = args.requires.iter().map(|name| {
         let check = respan(quote!(#wgsl::assert_capability(#name)), name.span());
         quote!(const _: () = #check;)
@@ -210,6 +230,8 @@ pub(in crate::kernel) fn written(
             };
 
             impl #wgsl::WgslKernel<#op> for #ident {
+                #element_wise
+
                 fn source() -> &'static #wgsl::Source {
                     &__SOURCE
                 }
