@@ -29,10 +29,22 @@ pub fn result_shape(meet: Meet, shapes: &[&Shape], limit: usize) -> Result<Shape
             (*then).clone()
         }
         (Meet::Broadcast, [x, others @ ..]) if others.iter().all(|other| other == x) => (*x).clone(),
-        (Meet::Broadcast, &[x, y]) => Broadcast::new([x, y], limit)?.shape,
+        (Meet::Broadcast, &[x, y]) => match larger(x, y) {
+            Some(shape) => shape.clone(),
+            None => Broadcast::new([x, y], limit)?.shape,
+        },
         (Meet::Broadcast, &[x, y, z]) => Broadcast::new([x, y, z], limit)?.shape,
         _ => return Err(Error::internal(format!("{} shapes do not meet as {meet:?}", shapes.len()))),
     })
+}
+
+/// The shape to which a single element broadcasts, the usual case, if one of these is that.
+fn larger<'s>(x: &'s Shape, y: &'s Shape) -> Option<&'s Shape> {
+    match (x.num_elements(), y.num_elements()) {
+        (_, 1) if y.rank() <= x.rank() => Some(x),
+        (1, _) if x.rank() <= y.rank() => Some(y),
+        _ => None,
+    }
 }
 
 /// Whether operands of shapes that [fit](result_shape) broadcast to the result as they are: each element of the result is
@@ -175,6 +187,31 @@ mod tests {
         assert!(of(&[3]).is_err());
         assert!(of(&[3, 2]).is_err());
         assert!(condition(&then, &then, &Shape::from([2])).is_err());
+    }
+
+    #[test]
+    fn shapes_meet_as_functions_say() {
+        let of = |meet, shapes: &[&[usize]]| {
+            let shapes: Vec<Shape> = shapes.iter().map(|&dims| Shape::from(dims)).collect();
+            result_shape(meet, &shapes.iter().collect::<Vec<_>>(), 5).ok()
+        };
+        for (meet, shapes, expected) in [
+            (Meet::Broadcast, &[&[2, 3][..], &[]][..], Some(&[2, 3][..])),
+            (Meet::Broadcast, &[&[1], &[2, 3]], Some(&[2, 3])),
+            (Meet::Broadcast, &[&[3], &[1, 1]], Some(&[1, 3])),
+            (Meet::Broadcast, &[&[0], &[1]], Some(&[0])),
+            (Meet::Broadcast, &[&[2, 1], &[3]], Some(&[2, 3])),
+            (Meet::Broadcast, &[&[2], &[3]], None),
+            (Meet::Broadcast, &[&[], &[3], &[2, 1]], Some(&[2, 3])),
+            (Meet::Equal, &[&[3], &[]], None),
+            (Meet::Alike, &[&[2, 3], &[6]], Some(&[2, 3])),
+            (Meet::Bounds, &[&[3], &[], &[3]], Some(&[3])),
+            (Meet::Bounds, &[&[3], &[1], &[3]], None),
+            (Meet::Condition, &[&[2], &[2, 3], &[2, 3]], Some(&[2, 3])),
+            (Meet::Condition, &[&[3], &[2, 3], &[2, 3]], None),
+        ] {
+            assert_eq!(of(meet, shapes), expected.map(Shape::from), "{meet:?} {shapes:?}");
+        }
     }
 
     #[test]

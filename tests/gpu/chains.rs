@@ -193,7 +193,7 @@ fn what_is_more_than_broadcast_gives_what_it_gave() {
         z = Select(n, t, x)",
     );
     let bools = |shape: &[usize]| {
-        let all: Vec<bool> = (0..shape.iter().product()).map(|i: usize| i % 3 == 0).collect();
+        let all: Vec<bool> = (0..shape.iter().product()).map(|i: usize| i.is_multiple_of(3)).collect();
         Tensor::from_elements(shape, &all).unwrap()
     };
     for (condition, x, code) in [
