@@ -3,7 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::kernel::ElementWise;
 
-use super::driver::{Loop, Spec};
+use super::driver::{ChosenLoop, Spec};
 
 /// The function of a kernel, whose arguments and result have one dtype.
 #[derive(Clone, Copy)]
@@ -105,9 +105,9 @@ impl AnySpec {
 /// A loop of some number of arguments, for this processor.
 #[derive(Clone, Copy)]
 pub(super) enum AnyLoop {
-    One(Loop<1>),
-    Two(Loop<2>),
-    Three(Loop<3>),
+    One(ChosenLoop<1>),
+    Two(ChosenLoop<2>),
+    Three(ChosenLoop<3>),
 }
 
 impl AnyLoop {
@@ -121,9 +121,9 @@ impl AnyLoop {
         // SAFETY: by the caller's promise.
         unsafe {
             match self {
-                AnyLoop::One(run) => run([x], output, length),
-                AnyLoop::Two(run) => run([x, y], output, length),
-                AnyLoop::Three(run) => run([x, y, z], output, length),
+                AnyLoop::One(chosen) => chosen.call([x], output, length),
+                AnyLoop::Two(chosen) => chosen.call([x, y], output, length),
+                AnyLoop::Three(chosen) => chosen.call([x, y, z], output, length),
             }
         }
     }

@@ -58,6 +58,7 @@ impl Choice {
             error: NO_ERROR,
             limit: LIMIT,
             first: 1,
+            stored: None,
         };
         element_wise(ctx, &spec, &[condition])
     }
