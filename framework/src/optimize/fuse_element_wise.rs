@@ -11,6 +11,7 @@ use crate::collect;
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{Created, CreatedFrom, Graph, GraphPatch, Node, NodeBuilder, NodeId, Output, colocated, created};
+use crate::sort::CompactSort as _;
 
 pub(super) struct FuseElementWise;
 
@@ -64,7 +65,7 @@ impl Pass for FuseElementWise {
                 .filter(|kernel| kernel.element_wise.is_some())
                 .map(|kernel| kernel.op)
                 .collect();
-            ops.sort_unstable();
+            ops.compact_sort();
             ops.dedup();
             vec![Created { from: CreatedFrom::Several(ops.leak()), to: created::FUSED_ELEMENT_WISE }]
         })
@@ -162,8 +163,8 @@ fn groups(graph: &Graph, ends: &Ends) -> Vec<Vec<Member>> {
         groups.entry(root.unwrap_or(id)).or_default().push(*member);
     }
     let mut groups: Vec<Vec<Member>> = groups.into_values().filter(|group| group.len() > 1).collect();
-    groups.iter_mut().for_each(|group| group.sort_unstable_by_key(|member| member.id));
-    groups.sort_unstable_by_key(|group| group.last().map(|last| last.id));
+    groups.iter_mut().for_each(|group| group.compact_sort_by_key(|member| member.id));
+    groups.compact_sort_by_key(|group| group.last().map(|last| last.id));
     groups
 }
 
