@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# How large programs are and how long it takes to link one again: writes the tables between the marks `program sizes` in
-# docs/performance.md. It builds everything several times over, which takes an hour on four quiet cores and 20 GB of disk.
+# How large programs are, what each family of ops adds, and how long it takes to link a program again: writes the tables between
+# the marks `program sizes` and `family sizes` in docs/performance.md. It builds everything several times over, which takes an
+# hour on four quiet cores and 20 GB of disk.
 #
 #   bash benches/program_sizes.sh
+#   bash benches/program_sizes.sh families   # only what each family adds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/program-sizes"
 unset KERNLINK_SELECT CARGO_INCREMENTAL
-for mark in '<!-- program sizes -->' '<!-- /program sizes -->'; do
-    grep -qxF "$mark" docs/performance.md || { echo "$0: docs/performance.md has no line \`$mark\`" >&2; exit 1; }
+case "${1:-all}" in all | families) part=${1:-all} ;; *) echo "usage: $0 [families]" >&2; exit 2 ;; esac
+for name in 'program sizes' 'family sizes'; do
+    for mark in "<!-- $name -->" "<!-- /$name -->"; do
+        grep -qxF "$mark" docs/performance.md || { echo "$0: docs/performance.md has no line \`$mark\`" >&2; exit 1; }
+    done
 done
 crate=$CARGO_TARGET_DIR/my-ops
 mkdir -p "$CARGO_TARGET_DIR"
@@ -18,14 +23,66 @@ rows() { # the table that is open
     table=$CARGO_TARGET_DIR/$1.md
     printf '%s\n' "$2" "$3" > "$table"
 }
+write_tables() { # name of the marks, names of the tables
+    {
+        sed "/^<!-- $1 -->\$/q" docs/performance.md
+        for name in "${@:2}"; do
+            echo
+            cat "$CARGO_TARGET_DIR/$name.md"
+        done
+        echo
+        sed -n "/^<!-- \/$1 -->\$/,\$p" docs/performance.md
+    } > "$CARGO_TARGET_DIR/performance.md"
+    cp "$CARGO_TARGET_DIR/performance.md" docs/performance.md
+}
 megabytes() { awk -v bytes="$(stat -c %s "$1")" 'BEGIN { printf "%.1f", bytes / 1e6 }'; }
 row() { # label, file
     echo "| $1 | $(megabytes "$2") |" | tee -a "$table"
 }
 
-rows release '| release build, stripped | MB |' '|---|---:|'
 cargo build --locked --release --features cli --bin kernlink
 command=$CARGO_TARGET_DIR/release/kernlink
+"$command" new "$crate" --kernlink .
+manifest=$crate/Cargo.toml
+cp "$manifest" "$CARGO_TARGET_DIR/new.toml"
+in_crate() { cargo "$1" --manifest-path "$manifest" "${@:2}"; }
+edit() { # sed's script, for the manifest
+    sed "$1" "$manifest" > "$manifest.new"
+    ! cmp -s "$manifest" "$manifest.new" || { echo "$0: the manifest has nothing for \`$1\`" >&2; exit 1; }
+    mv "$manifest.new" "$manifest"
+}
+
+with_features() { # features of Kernlink that the crate has, each in quotes
+    cp "$CARGO_TARGET_DIR/new.toml" "$manifest"
+    edit "s/^kernlink = { \(.*\) }\$/kernlink = { \1, default-features = false, features = [$1] }/"
+}
+
+# What each family adds to the example of that crate, and all of them together: several share code, and some bring others.
+families() {
+    local all family base bytes label
+    all=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml)
+    rows families '| the example with | MB | more than with none, MB |' '|---|---:|---:|'
+    own=$CARGO_TARGET_DIR/release/examples/own
+    for family in '' ${all//,/} "$all"; do
+        with_features "$family"
+        in_crate build --release --example own --no-default-features
+        bytes=$(stat -c %s "$own")
+        case $family in
+            '') base=$bytes label='no family: what is always there' ;;
+            "$all") label='all families' ;;
+            *) label="\`${family//\"/}\`" ;;
+        esac
+        awk -v label="$label" -v bytes="$bytes" -v base="$base" \
+            'BEGIN { printf "| %s | %.1f | %.1f |\n", label, bytes / 1e6, (bytes - base) / 1e6 }' | tee -a "$table"
+    done
+    write_tables 'family sizes' families
+}
+if [ "$part" = families ]; then
+    families
+    exit
+fi
+
+rows release '| release build, stripped | MB |' '|---|---:|'
 row 'the command, with all kernels of the CPU' "$command"
 rows parts '| part of the command | MB |' '|---|---:|'
 size -A "$command" | awk '
@@ -42,21 +99,11 @@ size -A "$command" | awk '
 table=$CARGO_TARGET_DIR/release.md
 selection=$CARGO_TARGET_DIR/digits.select
 "$command" select examples/digits/digits.pb > "$selection"
-"$command" new "$crate" --kernlink .
-manifest=$crate/Cargo.toml
-cp "$manifest" "$CARGO_TARGET_DIR/new.toml"
-in_crate() { cargo "$1" --manifest-path "$manifest" "${@:2}"; }
-edit() { # sed's script, for the manifest
-    sed "$1" "$manifest" > "$manifest.new"
-    ! cmp -s "$manifest" "$manifest.new" || { echo "$0: the manifest has nothing for \`$1\`" >&2; exit 1; }
-    mv "$manifest.new" "$manifest"
-}
-
 in_crate build --release --bin my-ops
 row 'the command of a crate that `kernlink new` writes' "$CARGO_TARGET_DIR/release/my-ops"
 in_crate build --release --example own --no-default-features
 row 'its example, without the command (`default-features = false`)' "$CARGO_TARGET_DIR/release/examples/own"
-edit 's/^kernlink = { \(.*\) }$/kernlink = { \1, default-features = false, features = ["array"] }/'
+with_features '"array"'
 in_crate build --release --example own --no-default-features
 row 'the same with one family of ops (Kernlink with `default-features = false, features = ["array"]`)' \
     "$CARGO_TARGET_DIR/release/examples/own"
@@ -83,13 +130,5 @@ debug 'with its profile'
 edit '/^\[profile\.dev/,/^$/d'
 debug "with Cargo's defaults"
 
-{
-    sed '/^<!-- program sizes -->$/q' docs/performance.md
-    for name in release parts debug; do
-        echo
-        cat "$CARGO_TARGET_DIR/$name.md"
-    done
-    echo
-    sed -n '/^<!-- \/program sizes -->$/,$p' docs/performance.md
-} > "$CARGO_TARGET_DIR/performance.md"
-cp "$CARGO_TARGET_DIR/performance.md" docs/performance.md
+write_tables 'program sizes' release parts debug
+families

@@ -40,6 +40,7 @@ pub mod runtime;
 pub mod select;
 pub mod shape;
 pub mod shape_inference;
+pub mod sort;
 pub mod step;
 pub mod tensor;
 pub mod testing;

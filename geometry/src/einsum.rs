@@ -133,7 +133,7 @@ impl Input {
 
     /// A tensor of shape `shape` with the elements in the order of `axes`, summed over the axes that are not among
     /// them.
-    fn arrange(&self, device: &impl Device, axes: &[Axis], shape: Shape) -> Result<Tensor> {
+    fn arrange(&self, device: &dyn Device, axes: &[Axis], shape: Shape) -> Result<Tensor> {
         let kept = |axis: &Axis| axes.iter().any(|kept| kept.label == axis.label);
         let summed: Vec<Axis> = self.axes.iter().copied().filter(|axis| !kept(axis)).collect();
         let all: Vec<Axis> = axes.iter().chain(&summed).copied().collect();
@@ -199,7 +199,7 @@ impl Equation {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit the equation or each other; what goes wrong on the device.
-    pub fn compute(&self, device: &impl Device, tensors: &[&Tensor]) -> Result<Tensor> {
+    pub fn compute(&self, device: &dyn Device, tensors: &[&Tensor]) -> Result<Tensor> {
         ensure!(
             tensors.len() == self.inputs.len(),
             InvalidArgument,
@@ -268,7 +268,7 @@ impl Equation {
 }
 
 /// The product of two inputs, and in which order it has the labels that are wanted.
-fn contract(device: &impl Device, first: &Input, second: &Input, wanted: &[Label]) -> Result<(Tensor, Vec<Label>)> {
+fn contract(device: &dyn Device, first: &Input, second: &Input, wanted: &[Label]) -> Result<(Tensor, Vec<Label>)> {
     // The input whose free labels come first in the output is the left one, so that the product needs no transposition.
     let free_of_first = |label: &&Label| first.find(**label).is_some() != second.find(**label).is_some();
     let swap = wanted.iter().find(free_of_first).is_some_and(|label| second.find(*label).is_some());
@@ -300,7 +300,7 @@ fn contract(device: &impl Device, first: &Input, second: &Input, wanted: &[Label
 
 /// An input as a stack of matrices with these labels in rows and columns, and whether they are stored transposed.
 fn side(
-    device: &impl Device,
+    device: &dyn Device,
     input: &Input,
     batch: &[Label],
     rows: &[Label],
@@ -322,7 +322,7 @@ fn side(
 
 /// The result, which has the labels in `order`, with the output's dimensions. Where a label occurs several times the
 /// elements stand on the diagonal.
-fn finish(device: &impl Device, result: Tensor, order: &[Label], dims: &[(Label, usize)]) -> Result<Tensor> {
+fn finish(device: &dyn Device, result: Tensor, order: &[Label], dims: &[(Label, usize)]) -> Result<Tensor> {
     let shape: Shape = dims.iter().map(|&(_, size)| size).collect();
     shape.check()?;
     let size = |label: Label| dims.iter().find(|dim| dim.0 == label).map_or(1, |dim| dim.1);

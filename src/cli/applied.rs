@@ -6,6 +6,7 @@ use std::fmt::Write;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer, PASSES};
+use crate::sort::CompactSort as _;
 use serde_json::{Map, Value, json};
 
 use crate::cli::words::count;
@@ -40,7 +41,7 @@ impl Applied {
         changes.remove("prune");
         let changed = |name| changes.get(name).copied().filter(|&changes| changes > 0).map(|changes| (name, changes));
         let mut rewrites: Vec<(&str, usize)> = rewrites.into_iter().collect();
-        rewrites.sort_by_key(|&(name, times)| (std::cmp::Reverse(times), name));
+        rewrites.compact_sort_by_key(|&(name, times)| (std::cmp::Reverse(times), name));
         Ok(Applied {
             nodes_before: needed.len(),
             nodes_after: graph.needed(ends.feeds(), ends.fetches(), ends.targets()).len(),

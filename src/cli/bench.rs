@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Result, escaped};
 use crate::runtime::{DeviceCounters, RunMetadata, RunOptions};
+use crate::sort::CompactSort as _;
 use crate::step::NodeStats;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -115,7 +116,7 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
         times.push(started.elapsed());
         drop(answers);
     }
-    times.sort();
+    times.compact_sort();
     let devices = std::mem::take(&mut metadata.device_counters);
     let mut ops: BTreeMap<String, Sum> = BTreeMap::new();
     let mut nodes: BTreeMap<(String, String), Sum> = BTreeMap::new();
@@ -133,7 +134,7 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
 /// Sorts by time, slowest first; entries that include the time of others, such as calls, come last.
 fn slowest_first<K>(sums: BTreeMap<K, Sum>) -> Vec<(K, Sum)> {
     let mut sums: Vec<(K, Sum)> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.device_time + sum.time)));
+    sums.compact_sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.device_time + sum.time)));
     sums
 }
 

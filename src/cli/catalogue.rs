@@ -18,6 +18,7 @@ use crate::collect::OpEntry;
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{GPU, KernelDef, Provider};
 use crate::registry::{Absence, Registry, did_you_mean};
+use crate::sort::CompactSort as _;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -140,7 +141,7 @@ fn with_name(registry: &Registry, name: &str) -> String {
     if part.is_empty() || names.is_empty() {
         return String::new();
     }
-    names.sort_unstable();
+    names.compact_sort();
     let more = names.len().saturating_sub(MOST);
     names.truncate(MOST);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

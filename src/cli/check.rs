@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::op::{OpDef, broken_promises, find_op};
 use crate::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_proto};
+use crate::sort::CompactSort as _;
 use crate::tensor::FileBytes;
 
 use crate::cli::output;
@@ -20,7 +21,7 @@ pub(crate) fn check(old: &Path) -> Result<bool> {
     }
     let registry = crate::registry()?;
     let mut linked: Vec<&OpDef> = registry.ops().map(|entry| entry.def).collect();
-    linked.sort_by(|a, b| a.name.cmp(&b.name));
+    linked.compact_sort_by(|a, b| a.name.cmp(&b.name));
     let find = |name: &str| linked.binary_search_by(|op| (*op.name).cmp(name)).ok().map(|at| linked[at]);
     let broken = broken_promises(&promised, find);
     let new = linked.iter().filter(|op| find_op(&promised, &op.name).is_none()).count();

@@ -6,6 +6,7 @@ use crate::cli::lacking::Lacking;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
+use crate::sort::CompactSort as _;
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -96,7 +97,7 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     };
     let mut names: Vec<String> = graph.ids().filter(given).map(|id| graph.node(id).name.clone()).collect();
     // Names that people chose are in fewer scopes.
-    names.sort_by_key(|name| name.matches('/').count());
+    names.compact_sort_by_key(|name| name.matches('/').count());
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
     Error::invalid_argument(format!(
         "name an --output{what}: what nothing else uses changes something or may have no value, and runs only by its \

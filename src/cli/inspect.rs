@@ -15,6 +15,7 @@ use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 use crate::runtime::without_kernel;
 use crate::shape::PartialShape;
+use crate::sort::CompactSort as _;
 use clap::Args;
 
 use crate::cli::job::ENVIRONMENT;
@@ -83,7 +84,7 @@ fn ops(text: &mut String, def: &GraphDef) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     nodes().for_each(|node| *counts.entry(node.op.as_str()).or_default() += 1);
     let mut ops: Vec<_> = counts.into_iter().collect();
-    ops.sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
+    ops.compact_sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
     let within = match functions.len() {
         0 => String::new(),
         number => format!(", those of {} included,", count(number, "function")),
@@ -171,7 +172,7 @@ fn elsewhere(text: &mut String, graph: &Graph, device: &dyn Device) -> Result<()
     }
     let _ = writeln!(text, "on the CPU, as {name} has no kernel for it:");
     let mut lacking: Vec<_> = lacking.into_iter().collect();
-    lacking.sort_by_key(|(_, nodes)| std::cmp::Reverse(*nodes));
+    lacking.compact_sort_by_key(|(_, nodes)| std::cmp::Reverse(*nodes));
     for (op, nodes) in lacking {
         let _ = writeln!(text, "  {nodes:>6}  {op}");
     }

@@ -14,6 +14,7 @@ use crate::optimize::rewrite::rewrites;
 use crate::optimize::{Ends, Optimizer, PASSES, PassReport};
 use crate::proto::{self, GraphDef, MetaGraphDef, SaverDef};
 use crate::registry::{did_you_mean, listed};
+use crate::sort::CompactSort as _;
 use clap::Args;
 
 use crate::cli::defaults::{nothing_to_compute, some};
@@ -67,7 +68,7 @@ fn passes() -> String {
     text += "\nRewrites, which the pass `rewrite` makes:\n";
     let width = rewrites().iter().map(|rewrite| rewrite.name.len()).max().unwrap_or(0);
     let mut all = rewrites().to_vec();
-    all.sort_unstable_by_key(|rewrite| rewrite.name);
+    all.compact_sort_by_key(|rewrite| rewrite.name);
     for rewrite in all {
         let _ = write!(text, "  {:width$}  {}", rewrite.name, rewrite.summary);
         let only = [(!rewrite.is_portable, "in sessions only"), (rewrite.is_inexact, "only if asked for: inexact")];
@@ -275,7 +276,7 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
     let needed = graph.needed(&feeds, &fetches, &targets);
     feeds.extend(placeholders(&mut needed.into_iter()));
     for list in [&mut feeds, &mut fetches] {
-        list.sort_unstable();
+        list.compact_sort();
         list.dedup();
     }
     fetches.retain(|fetch| feeds.binary_search(fetch).is_err());

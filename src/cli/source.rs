@@ -181,6 +181,7 @@ fn flatten<'v>(value: &'v Value, dims: &[usize], leaves: &mut Vec<&'v Value>) ->
     }
 }
 
+#[inline(never)]
 fn unsuitable(value: &Value, dtype: DataType) -> Error {
     if value.is_array() && !dtype.is_complex() {
         return Error::invalid_argument("the lists are ragged: a list stands where others have a value");
@@ -226,6 +227,7 @@ fn is_finite(scalar: Scalar) -> bool {
 }
 
 /// What a JSON value stands for as an element of a dtype.
+#[inline(never)]
 fn scalar(value: &Value, dtype: DataType) -> Option<Scalar> {
     if dtype.is_complex() {
         let [re, im] = value.as_array()?.as_slice() else { return None };

@@ -10,6 +10,7 @@ use super::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output, created};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
+use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 /// A function with the attrs of a call, ready to be planned.
@@ -124,10 +125,10 @@ impl Graph {
         for name in function.control_ret.values() {
             targets.push(graph.find_or_suggest(name).map_err(within)?);
         }
-        targets.sort_unstable();
+        targets.compact_sort();
         targets.dedup();
-        arguments.sort_unstable();
-        results.sort_unstable();
+        arguments.compact_sort();
+        results.compact_sort();
         let outputs = |list: Vec<(i64, Output)>| list.into_iter().map(|(_, output)| output).collect();
         Ok(FunctionBody { arguments: outputs(arguments), results: outputs(results), targets, graph })
     }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::op::{InOutType, OpDef, Signature};
 use crate::registry::did_you_mean;
 use crate::shape::PartialShape;
+use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 /// Adds one node to a graph, or runs one op in another [`OpScope`]. What the wrappers that `#[register_op]` writes are
@@ -214,7 +215,7 @@ impl Graph {
                 op.def.name, deprecation.version, self.versions.producer, deprecation.explanation
             ))));
         }
-        control_inputs.sort_unstable();
+        control_inputs.compact_sort();
         control_inputs.dedup();
         self.check_control_inputs(&control_inputs).map_err(context)?;
         complete_attrs(op.def, &mut attrs).map_err(context)?;

@@ -173,7 +173,7 @@ fn fault(arg: &ArgDef, what: &str, dtype: DataType, source: Option<&ArgDef>) -> 
 /// # Errors
 /// What the literal is, if it does not become that.
 fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
-    fn convert<T: Pod>(values: impl ExactSizeIterator<Item = Scalar>, shape: &[usize]) -> Result<Tensor, String> {
+    fn convert<T: Pod>(values: &mut dyn Iterator<Item = Scalar>, shape: &[usize]) -> Result<Tensor, String> {
         let wanted = T::default().to_scalar();
         let mut elements = values.map(|value| {
             let same_kind = match (wanted, value) {
@@ -212,14 +212,14 @@ fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
             _ => true,
         }
     }
-    fn scalars<T: Pod>(literal: &Tensor) -> impl ExactSizeIterator<Item = Scalar> {
+    fn scalars<T: Pod>(literal: &Tensor) -> impl Iterator<Item = Scalar> {
         literal.as_slice::<T>().unwrap_or_default().iter().map(|element| element.to_scalar())
     }
     let shape = literal.shape().dims();
     let converted = match literal.dtype() {
         same if same == dtype => return Ok(literal.clone()),
-        i32::DTYPE => dispatch_pod!(dtype, T => convert::<T>(scalars::<i32>(literal), shape)),
-        f64::DTYPE => dispatch_pod!(dtype, T => convert::<T>(scalars::<f64>(literal), shape)),
+        i32::DTYPE => dispatch_pod!(dtype, T => convert::<T>(&mut scalars::<i32>(literal), shape)),
+        f64::DTYPE => dispatch_pod!(dtype, T => convert::<T>(&mut scalars::<f64>(literal), shape)),
         _ => None,
     };
     converted.unwrap_or_else(|| Err(literal.dtype().to_string()))

@@ -20,6 +20,7 @@ use crate::op::{InOutType, OpDef, Signature};
 use crate::proto::{GraphDef, NodeDef};
 use crate::registry::Registry;
 use crate::shape::PartialShape;
+use crate::sort::CompactSort as _;
 
 /// The ops of a graph that a registry lacks, with the nodes that use them.
 pub type MissingOps = BTreeMap<String, Vec<String>>;
@@ -171,7 +172,7 @@ impl Graph {
         fault: Option<Error>,
     ) -> Result<NodeId> {
         let context = |error: Error| error.at_node(&node.name, &node.op, &node.device);
-        control_inputs.sort_unstable();
+        control_inputs.compact_sort();
         control_inputs.dedup();
         let given = inputs.iter().map(|&input| {
             self.slot(input).ok_or_else(|| Error::invalid_argument(format!("an input: {}", self.absent(input))))

@@ -13,6 +13,7 @@ use super::scope::{Applied, NodeRequest, OpScope};
 use super::{Graph, Node, NodeClass, NodeId, Output};
 use crate::attr::AttrValue;
 use crate::error::{Error, Result};
+use crate::sort::CompactSort as _;
 
 /// Changes to a graph, which [`GraphPatch::apply`] makes together; if it fails, or the patch is dropped, the graph stays
 /// as it was.
@@ -151,7 +152,7 @@ impl GraphPatch<'_> {
 
     /// Has a node of the graph wait for these nodes, as they are, and no others.
     pub fn set_control_inputs(&mut self, node: NodeId, mut nodes: Vec<NodeId>) -> &mut Self {
-        nodes.sort_unstable();
+        nodes.compact_sort();
         nodes.dedup();
         self.control_inputs.insert(node, nodes);
         self
@@ -415,7 +416,7 @@ impl GraphPatch<'_> {
         // The last is taken first.
         let sources = |id: NodeId| {
             let mut sources: Vec<NodeId> = self.sources(edits, id).collect();
-            sources.sort_unstable_by_key(|&source| Reverse(source));
+            sources.compact_sort_by_key(|&source| Reverse(source));
             sources
         };
         let mut marks = vec![Mark::New; self.graph.nodes.len()];

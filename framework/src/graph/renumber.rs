@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::ids::Epochs;
 use super::{Graph, NodeId, Output};
 use crate::error::{Error, Result};
+use crate::sort::CompactSort as _;
 
 /// Where the nodes of a graph are after it was edited: a [`NodeId`] counts the nodes before it, so that nodes that go,
 /// or move behind others, change the ids of the rest. Nodes before the first that goes or moves keep theirs.
@@ -116,7 +117,7 @@ impl Graph {
             for control in &mut node.control_inputs {
                 *control = position(*control)?;
             }
-            node.control_inputs.sort_unstable();
+            node.control_inputs.compact_sort();
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::infer::Scope;
 use super::scope::{NodeInput, Operand};
 use super::{Graph, NodeClass, NodeId, Output};
 use crate::error::{Error, Result};
+use crate::sort::CompactSort as _;
 
 impl ControlFlowContext {
     /// A branch, whose nodes are those added from here on. Nodes without inputs wait for `pivot`.
@@ -205,7 +206,7 @@ impl Graph {
         for entry in entries.iter().filter(|_| outside_waits) {
             let controls = &mut self.nodes[entry.index()].control_inputs;
             controls.push(node);
-            controls.sort_unstable();
+            controls.compact_sort();
             controls.dedup();
         }
         false

@@ -19,6 +19,7 @@ use crate::op::InOutType;
 use crate::proto::{self, FunctionDef, NodeDef, function_def, op_def};
 use crate::shape::PartialShape;
 use crate::shape_inference::{LinkedShape, LinkedShapeAndType};
+use crate::sort::CompactSort as _;
 
 /// What a function takes: a dtype, and what else is known of the argument.
 #[derive(Clone, Debug)]
@@ -205,7 +206,7 @@ impl Graph {
         trace.nodes = nodes;
         trace.first = first;
         if let Some(Context::Body { mut waits, .. }) = context {
-            waits.sort_unstable();
+            waits.compact_sort();
             waits.dedup();
             trace.waits = waits;
         }

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{ElementWise, GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
-use crate::error::Result;
+use super::{ElementWise, KernelConstruction, KernelContext, RawConstruction, RawContext};
+use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::step::{BoxFuture, block_on_until};
 use crate::threads::Help;
@@ -145,12 +145,15 @@ pub trait DynKernel: Send + Sync + 'static {
         false
     }
 
-    /// See [`AsyncOpKernel::compute`]. Kernels that do not wait are done at the first poll.
+    /// See [`AsyncOpKernel::compute`]; for kernels that wait, as [`DynKernel::is_async`] says.
+    ///
+    /// # Errors
+    /// INTERNAL for one that does not.
     fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
-        at_once(self.compute(ctx))
+        does_not_wait(ctx)
     }
 
-    /// See [`OpKernel::is_expensive`].
+    /// See [`OpKernel::is_expensive`]. What is on a GPU is not asked.
     fn is_expensive(&self) -> bool;
 
     /// See [`OpKernel::takes_dead_inputs`].
@@ -172,12 +175,12 @@ pub trait DynKernel: Send + Sync + 'static {
 
 /// Apart, because the function around it is compiled for every kernel.
 #[inline(never)]
-fn at_once<'a>(done: Result<()>) -> BoxFuture<'a, Result<()>> {
-    Box::pin(std::future::ready(done))
+fn does_not_wait<'a>(ctx: &RawContext<'_>) -> BoxFuture<'a, Result<()>> {
+    let message = format!("the kernel of {} does not wait: it is called by `compute`", ctx.op().name);
+    Box::pin(std::future::ready(Err(Error::internal(message))))
 }
 
-/// A kernel, and whether it is expensive.
-struct Erased<O, K>(K, bool, PhantomData<fn() -> O>);
+struct Erased<O, K>(K, PhantomData<fn() -> O>);
 
 impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -185,7 +188,7 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     }
 
     fn is_expensive(&self) -> bool {
-        self.1
+        self.0.is_expensive()
     }
 
     fn takes_dead_inputs(&self) -> bool {
@@ -208,7 +211,8 @@ impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
         // The caller has a thread to block.
         // What it waits for may be a function, whose run has work for this thread, too.
         let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
-        block_on_until(self.0.compute(KernelContext::from_raw(ctx)), help.as_ref(), None, || {})
+        // Boxed, so that this is compiled once for all kernels.
+        block_on_until(self.compute_async(ctx), help.as_ref(), None, || {})
     }
 
     fn is_async(&self) -> bool {
@@ -242,8 +246,7 @@ pub fn create_async_kernel<O: Op, K: AsyncOpKernel<O>>(raw: &RawConstruction<'_>
 /// # Errors
 /// See [`OpKernel::new`].
 pub fn create_kernel<O: Op, K: OpKernel<O>>(raw: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
-    let construction = KernelConstruction::<O>::new(raw)?;
-    let kernel = K::new(&construction)?;
-    let is_expensive = raw.device != GPU && kernel.is_expensive();
-    Ok(Box::new(Erased::<O, K>(kernel, is_expensive, PhantomData)))
+    // The attrs are dropped before memory is asked for, and most kernels need none: less to compile for every one.
+    let kernel = K::new(&KernelConstruction::<O>::new(raw)?)?;
+    Ok(Box::new(Erased::<O, K>(kernel, PhantomData)))
 }

@@ -62,10 +62,11 @@ impl<'a> RawContext<'a> {
         });
     }
 
-    /// Runs `work` on ranges that together cover `0..length`, do not overlap, and begin at multiples of `unit`. Apart, because
-    /// the functions above are compiled for every kernel, and what `work` does once in each.
+    /// Runs `work` on ranges that together cover `0..length`, do not overlap, and begin at multiples of `unit`; `cost` is that of
+    /// one item. Apart from the functions above, because these are compiled for every kernel, and what this does once; it is
+    /// for kernels that split what they know no type of.
     #[inline(never)]
-    fn parallel_ranges(&self, length: usize, unit: usize, cost: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+    pub fn parallel_ranges(&self, length: usize, unit: usize, cost: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
         let units = length.div_ceil(unit);
         let Some(Split { pool, parts, is_long }) = self.split(units, cost.saturating_mul(unit)) else {
             return work(0..length);

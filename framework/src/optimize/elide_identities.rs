@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
+use crate::sort::CompactSort as _;
 
 pub(super) struct ElideIdentities;
 
@@ -89,7 +90,7 @@ impl<'g> Identities<'g> {
             false => !self.is_there[input.node.index()],
         };
         let mut awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
-        awaited.sort_unstable();
+        awaited.compact_sort();
         awaited.dedup();
         // Everyone who waits for the node would wait for each of these. TensorFlow leaves out an `If` or `Case` that only control
         // edges lead from.

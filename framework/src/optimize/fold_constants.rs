@@ -10,6 +10,7 @@ use super::purity::{Purity, has_effects, outputs};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeBuilder, NodeId, Output, created};
 use crate::shape::PartialShape;
+use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 pub(super) struct FoldConstants;
@@ -100,7 +101,7 @@ impl Folded {
             let inputs: Vec<Option<Tensor>> =
                 node.inputs.iter().map(|input| folded.values.get(input).cloned()).collect();
             let mut distinct = node.inputs.clone();
-            distinct.sort_unstable();
+            distinct.compact_sort();
             distinct.dedup();
             let given: usize =
                 distinct.iter().filter_map(|input| folded.values.get(input)).map(Tensor::num_bytes).sum();

@@ -7,6 +7,7 @@ use super::liveness::{FEW, Liveness};
 use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
+use crate::sort::CompactSort as _;
 
 pub(super) struct FreeConstants;
 
@@ -26,7 +27,7 @@ impl Pass for FreeConstants {
     fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
         let needed = patch.needed(ends.feeds(), ends.fetches(), ends.targets());
         let mut free: Vec<NodeId> = free(patch, &needed, ends).into_iter().collect();
-        free.sort_unstable();
+        free.compact_sort();
         free.iter().for_each(|&id| _ = patch.set_control_inputs(id, Vec::new()));
         Ok(free.len())
     }

@@ -14,6 +14,7 @@ use crate::graph::{
 };
 use crate::kernel::{CPU, DeviceType, ElementWise, KernelDef, Meet};
 use crate::op::{AllowedValues, AttrBase, AttrDefault};
+use crate::sort::CompactSort as _;
 
 pub(super) struct FuseElementWise;
 
@@ -70,7 +71,7 @@ impl Pass for FuseElementWise {
                 .filter(|kernel| kernel.element_wise.is_some())
                 .map(|kernel| kernel.op)
                 .collect();
-            ops.sort_unstable();
+            ops.compact_sort();
             ops.dedup();
             vec![Created { from: CreatedFrom::Several(ops.leak()), to: created::FUSED_ELEMENT_WISE }]
         })
@@ -228,8 +229,8 @@ fn groups(graph: &Graph, ends: &Ends) -> Vec<Vec<Member>> {
     }
     let groups = groups.into_values().map(|group| group.members).filter(|members| members.len() > 1);
     let mut groups: Vec<Vec<Member>> = groups.collect();
-    groups.iter_mut().for_each(|group| group.sort_unstable_by_key(|member| member.id));
-    groups.sort_unstable_by_key(|group| group.last().map(|last| last.id));
+    groups.iter_mut().for_each(|group| group.compact_sort_by_key(|member| member.id));
+    groups.compact_sort_by_key(|group| group.last().map(|last| last.id));
     groups
 }
 

@@ -23,6 +23,7 @@ use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
 use crate::op::InOutType;
+use crate::sort::CompactSort as _;
 
 pub(super) struct HoistInvariants;
 
@@ -252,7 +253,7 @@ fn cannot_fail(graph: &Graph, node: &Node) -> bool {
 fn operands(graph: &Graph, node: &Node) -> SmallVec<[Output; 2]> {
     let is_scalar = |input: &Output| graph.constant(*input).is_some_and(|value| value.rank() == 0);
     let mut operands: SmallVec<[Output; 2]> = node.inputs.iter().copied().filter(|input| !is_scalar(input)).collect();
-    operands.sort_unstable();
+    operands.compact_sort();
     operands.dedup();
     operands
 }
@@ -405,7 +406,7 @@ impl Hoisted {
                 Output { node: constant, index: 0 }
             });
         }
-        waits.sort_unstable();
+        waits.compact_sort();
         waits.dedup();
         let moved = copy(patch.beside(id), &node, &inputs, &waits, [])?;
         let mut entered = Vec::new();

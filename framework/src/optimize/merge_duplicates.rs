@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Inlined, Node, NodeId, Output};
 use crate::proto;
 use crate::shape::Shape;
+use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 pub(super) struct MergeDuplicates;
@@ -106,7 +107,7 @@ fn duplicates(graph: &Graph, ends: &Ends) -> Vec<(NodeId, NodeId)> {
         }
         let now = |node: NodeId| merged.get(&node).copied().unwrap_or(node);
         let mut controls: Vec<NodeId> = node.control_inputs.iter().map(|&control| now(control)).collect();
-        controls.sort_unstable();
+        controls.compact_sort();
         controls.dedup();
         let inputs = node.inputs.iter().map(|&input| Output { node: now(input.node), ..input }).collect();
         let key = Key { op: &node.op.def.name, inputs, controls, device: &node.device, constant };

@@ -3,6 +3,7 @@
 use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeId};
+use crate::sort::CompactSort as _;
 
 pub(super) struct Prune;
 
@@ -41,7 +42,7 @@ pub(super) fn kept(graph: &Graph, ends: &Ends) -> Vec<NodeId> {
     }
     let mut kept = graph.needed(&[], &[], &fed);
     kept.extend(needed);
-    kept.sort_unstable();
+    kept.compact_sort();
     kept.dedup();
     kept
 }

@@ -10,6 +10,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
 use crate::registry::did_you_mean;
+use crate::sort::CompactSort as _;
 
 /// The environment variable with the names of passes that do not run, with commas between them.
 pub const WITHOUT: &str = "KERNLINK_WITHOUT";
@@ -331,7 +332,7 @@ fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
         _ => renumbering.awaited_for(target),
     };
     let mut targets: Vec<NodeId> = ends.targets().iter().flat_map(target).collect();
-    targets.sort_unstable();
+    targets.compact_sort();
     targets.dedup();
     let feeds = ends.feeds().iter().map(|&feed| renumbering.output(feed).ok_or_else(gone)).collect::<Result<_>>()?;
     let fetches = ends.fetches().iter().map(|output| fetch(output).ok_or_else(gone)).collect::<Result<_>>()?;
@@ -359,6 +360,6 @@ fn followed(origins: &[Origin], renumbering: &Renumbering) -> Vec<Origin> {
     };
     let added = renumbering.added().iter().map(|&(node, before)| (node, beside(before)));
     let mut all: Vec<(NodeId, Origin)> = moved.chain(added).collect();
-    all.sort_unstable_by_key(|(node, _)| *node);
+    all.compact_sort_by_key(|(node, _)| *node);
     all.into_iter().map(|(_, origin)| origin).collect()
 }

@@ -5,6 +5,7 @@ use prost::Message;
 use super::{OpList, op_from_proto, op_to_proto};
 use crate::error::{Error, Result};
 use crate::op::OpDef;
+use crate::sort::CompactSort as _;
 
 /// What an [`OpList`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Default for OpListOptions {
 /// INVALID_ARGUMENT if a default is not a valid message; the error names the op.
 pub fn op_list_to_proto<'a>(ops: impl IntoIterator<Item = &'a OpDef>, options: OpListOptions) -> Result<OpList> {
     let mut ops: Vec<&OpDef> = ops.into_iter().filter(|op| options.internal || !op.is_internal()).collect();
-    ops.sort_by(|a, b| a.name.cmp(&b.name));
+    ops.compact_sort_by(|a, b| a.name.cmp(&b.name));
     let one = |op: &OpDef| {
         let mut proto = op_to_proto(op).map_err(|error| error.context(format_args!("op {}", op.name)))?;
         if !options.docs {
@@ -56,7 +57,7 @@ pub fn op_list_from_proto(list: &OpList) -> Result<Vec<OpDef>> {
             Err(error) => faults.push(error.message().to_owned()),
         }
     }
-    ops.sort_by(|a, b| a.name.cmp(&b.name));
+    ops.compact_sort_by(|a, b| a.name.cmp(&b.name));
     for pair in ops.windows(2) {
         if pair[0].name == pair[1].name {
             faults.push(format!("op {} is listed twice", pair[0].name));

@@ -11,6 +11,7 @@ use crate::kernel::{KernelDef, Location, Provider, check_against_op};
 use crate::op::OpDef;
 use crate::select;
 use crate::shape_inference::ShapeFn;
+use crate::sort::CompactSort as _;
 
 /// Is called with the result of every registration of an op; what it returns replaces the result.
 pub type Watcher = Arc<dyn Fn(Result<()>, &OpDef) -> Result<()> + Send + Sync>;
@@ -247,7 +248,7 @@ fn nothing_meant(tables: &Tables, filter: &KernelFilter) -> Error {
         None => did_you_mean(&filter.op, tables.kernels.keys().copied()),
         Some(kernels) => {
             let mut devices: Vec<_> = kernels.in_use().map(|kernel| kernel.device.0).collect();
-            devices.sort_unstable();
+            devices.compact_sort();
             devices.dedup();
             match devices.is_empty() {
                 true => "; all of the op's were removed".to_owned(),

@@ -6,6 +6,7 @@ use super::tables::{Found, Tables};
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::kernel::{DeviceType, KernelDef};
+use crate::sort::CompactSort as _;
 
 /// Kernels registered for this device type serve devices that have none of their own.
 pub(super) const DEFAULT: DeviceType = DeviceType("DEFAULT");
@@ -90,7 +91,7 @@ impl Registry {
                 supported.push((device, kernel.priority));
             }
         }
-        supported.sort_by_key(|&(_, priority)| std::cmp::Reverse(priority));
+        supported.compact_sort_by_key(|&(_, priority)| std::cmp::Reverse(priority));
         Ok(supported)
     }
 }

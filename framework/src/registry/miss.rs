@@ -11,6 +11,7 @@ use super::{NodeQuery, Registry, nearest_names};
 use crate::attr::{AttrMap, AttrValue};
 use crate::kernel::{ConstraintValues, KernelDef};
 use crate::select;
+use crate::sort::CompactSort as _;
 
 /// So many lines are shown.
 const SHOWN: usize = 24;
@@ -61,7 +62,7 @@ pub(super) fn explain_miss(registry: &Registry, query: NodeQuery<'_>) -> String 
         }
     }
     // Near misses come first.
-    lines.sort_by_key(|(faults, _)| faults.len());
+    lines.compact_sort_by_key(|(faults, _)| faults.len());
     text += ". Registered:";
     for (faults, candidate) in lines.iter().take(SHOWN) {
         text += &format!("\n  {candidate}: {}", faults.join(", "));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::collect::OpEntry;
 use crate::error::{Error, Result};
 use crate::kernel::{KernelDef, Provider};
+use crate::sort::CompactSort as _;
 
 /// Compares each provider's promise with the registrations that were linked; returns all providers.
 ///
@@ -44,7 +45,7 @@ pub(super) fn check(
     }
     if faults.is_empty() {
         let mut providers: Vec<_> = found.into_values().map(|(provider, ..)| provider).collect();
-        providers.sort_by_key(|provider| (provider.name, provider.location));
+        providers.compact_sort_by_key(|provider| (provider.name, provider.location));
         return Ok(providers);
     }
     let is = if numbers.len() == 1 { "is" } else { "are" };

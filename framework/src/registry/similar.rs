@@ -1,6 +1,7 @@
 //! Suggestions for misspelt names.
 
 use crate::error::shortened;
+use crate::sort::CompactSort as _;
 
 /// The longest name that is compared with others: time grows with the square of the length.
 const MAX_LENGTH: usize = 1000;
@@ -17,7 +18,7 @@ pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -
     let name = kernlink_spec::Misspelt::new(name);
     let near = names.into_iter().filter_map(|candidate| Some((name.near(candidate)?, candidate)));
     let mut near = near.collect::<Vec<_>>();
-    near.sort_unstable();
+    near.compact_sort();
     near.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 

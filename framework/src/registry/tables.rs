@@ -10,6 +10,7 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
 use crate::dtype::DataType;
 use crate::kernel::{AttrConstraint, ConstraintValues, DeviceType, KernelDef};
+use crate::sort::CompactSort as _;
 
 /// Ops and kernels by the name of the op. A change makes a copy, which shares what is unchanged.
 #[derive(Clone, Default)]
@@ -131,14 +132,14 @@ impl OpKernels {
     /// All that were registered, sorted by device, label, constraints, priority and location.
     pub(super) fn all(&self) -> Vec<&'static KernelDef> {
         let mut all: Vec<_> = self.registered.iter().map(|registered| registered.def).collect();
-        all.sort_by(|a, b| order(a, b));
+        all.compact_sort_by(|a, b| order(a, b));
         all
     }
 
     /// Those that some node may get, sorted as [`OpKernels::all`].
     pub(super) fn in_use_sorted(&self) -> Vec<&'static KernelDef> {
         let mut kernels: Vec<_> = self.in_use().collect();
-        kernels.sort_by(|a, b| order(a, b));
+        kernels.compact_sort_by(|a, b| order(a, b));
         kernels
     }
 

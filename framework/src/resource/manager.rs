@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Wea
 
 use super::Resource;
 use crate::error::{Error, Result, shortened};
+use crate::sort::CompactSort as _;
 use crate::tensor::ResourceHandle;
 
 /// The container of resources that name none.
@@ -130,7 +131,7 @@ impl Container {
             return Ok(Some(id));
         }
         types.push(first.type_name);
-        types.sort_unstable();
+        types.compact_sort();
         Err(Error::invalid_argument(format!(
             "resources of {} types have the name {}/{}, and the handle names no type: {}. Set its `type_name`",
             types.len(),
@@ -215,7 +216,7 @@ impl ResourceManager {
         let of_name = |container: &Container| {
             let types = container.0.values().filter(|of_type| of_type.by_name.get(name).is_some_and(Kept::is_alive));
             let mut types: Vec<_> = types.map(|of_type| of_type.type_name).filter(|ty| *ty != type_name).collect();
-            types.sort_unstable();
+            types.compact_sort();
             types
         };
         let found = match self.read().get(container).filter(|container| !container.is_empty()).map(of_name) {
@@ -421,7 +422,7 @@ impl ResourceManager {
     pub fn list(&self) -> Vec<(String, String, String)> {
         let mut list =
             self.each(|container, _, name, resource| (container.to_owned(), name.to_owned(), resource.debug_string()));
-        list.sort();
+        list.compact_sort();
         list
     }
 
@@ -437,7 +438,7 @@ impl fmt::Debug for ResourceManager {
         let mut lines = self.each(|container, type_name, name, resource| {
             format!("{container:<20} | {type_name:<40} | {name:<40} | {}", resource.debug_string())
         });
-        lines.sort();
+        lines.compact_sort();
         f.write_str(&lines.join("\n"))
     }
 }

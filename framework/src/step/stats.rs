@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::lock;
 use crate::dtype::DataType;
+use crate::sort::CompactSort as _;
 use crate::tensor::{Tensor, allocated_by_thread};
 
 /// One run of one node.
@@ -95,7 +96,7 @@ impl StepStats {
     /// What was collected, by start.
     pub fn take(&self) -> Vec<NodeStats> {
         let mut stats = std::mem::take(&mut *lock(&self.0));
-        stats.sort_by_key(|stats| stats.start);
+        stats.compact_sort_by_key(|stats| stats.start);
         stats
     }
 

@@ -169,14 +169,20 @@ impl Tensor {
     /// memory.
     #[track_caller]
     pub fn from_elements<T: Element>(shape: impl Into<Shape>, elements: &[T]) -> Result<Tensor> {
-        let shape = shape.into();
-        if shape.num_elements() != elements.len() {
-            let message = format!("shape {shape} has {} elements, not {}", shape.num_elements(), elements.len());
-            return Err(Error::invalid_argument(message));
-        }
-        let mut tensor = Tensor::alloc(T::DTYPE, shape)?;
+        let mut tensor = Tensor::alloc_for(T::DTYPE, shape.into(), elements.len())?;
         tensor.as_mut_slice::<T>()?.clone_from_slice(elements);
         Ok(tensor)
+    }
+
+    /// [`Tensor::alloc`] for so many elements, if that is what the shape has.
+    #[track_caller]
+    #[inline(never)]
+    fn alloc_for(dtype: DataType, shape: Shape, count: usize) -> Result<Tensor> {
+        if shape.num_elements() != count {
+            let message = format!("shape {shape} has {} elements, not {count}", shape.num_elements());
+            return Err(Error::invalid_argument(message));
+        }
+        Tensor::alloc(dtype, shape)
     }
 
     /// A scalar.

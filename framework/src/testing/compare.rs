@@ -1,5 +1,7 @@
 //! Whether two tensors are equal, or near enough, and where they differ.
 
+use std::fmt::Debug;
+
 use crate::dispatch_pod;
 use crate::dtype::{DataType, Element, Scalar, ScalarElement as _, TString};
 use crate::tensor::Tensor;
@@ -94,14 +96,13 @@ fn differences<T: Element>(actual: &Tensor, expected: &Tensor, same: impl Fn(&T,
     let (Ok(a), Ok(e)) = slices else { return Err("the elements cannot be read".to_owned()) };
     let mut wrong = (0..a.len()).filter(|&i| !same(&a[i], &e[i]));
     let Some(first) = wrong.next() else { return Ok(()) };
-    Err(format!(
-        "{} of {} elements differ; the first is element {}: {:?} instead of {:?}",
-        1 + wrong.count(),
-        a.len(),
-        place(actual.shape().dims(), first),
-        a[first],
-        e[first]
-    ))
+    Err(told(1 + wrong.count(), actual, first, [&a[first], &e[first]]))
+}
+
+/// How many elements differ, and the first of them.
+fn told(count: usize, actual: &Tensor, first: usize, elements: [&dyn Debug; 2]) -> String {
+    let (all, place, [actual, expected]) = (actual.num_elements(), place(actual.shape().dims(), first), elements);
+    format!("{count} of {all} elements differ; the first is element {place}: {actual:?} instead of {expected:?}")
 }
 
 /// Where an element is, by its indices.

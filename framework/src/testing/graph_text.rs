@@ -23,6 +23,7 @@ use crate::op::{ArgDef, ArgType, AttrBase, AttrDef, AttrType};
 use crate::optimize::Ends;
 use crate::registry::Registry;
 use crate::shape::{PartialShape, Shape};
+use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 /// The graph that a text describes, with what it feeds and fetches.
@@ -71,7 +72,7 @@ fn line(graph: &Graph, node: &Node) -> String {
     let mut line = format!("{} = {}({})", node.name, node.op.def.name, inputs.join(", "));
     // The dtype of a constant stands before its value.
     let mut attrs: Vec<&AttrDef> = node.op.def.attrs.iter().collect();
-    attrs.sort_by_key(|def| def.ty.base == AttrBase::Tensor);
+    attrs.compact_sort_by_key(|def| def.ty.base == AttrBase::Tensor);
     for def in attrs {
         let Some(value) = node.attrs.get(&def.name) else { continue };
         let default = def.default.as_ref().and_then(|default| default_value(default).ok());

@@ -89,6 +89,7 @@ impl Source for Seeded {
 }
 
 #[track_caller]
+#[inline(never)]
 fn check_seed(seed: &Tensor) -> Result<()> {
     ensure!(
         seed.rank() == 1 && seed.num_elements() == 2,
@@ -104,6 +105,7 @@ fn check_seed(seed: &Tensor) -> Result<()> {
 /// # Errors
 /// INVALID_ARGUMENT unless it has two elements.
 #[track_caller]
+#[inline(never)]
 pub fn seeded(seed: &Tensor) -> Result<Philox> {
     check_seed(seed)?;
     let parts = seed.to_i64_vec()?;
@@ -169,6 +171,7 @@ fn algorithm(ctx: &RawContext<'_>) -> Result<i32> {
 /// # Errors
 /// INVALID_ARGUMENT if their shapes are wrong, or for another algorithm than Philox.
 #[track_caller]
+#[inline(never)]
 pub fn keyed(ctx: &RawContext<'_>) -> Result<Philox> {
     let algorithm = algorithm(ctx)?;
     ensure!(algorithm == PHILOX, InvalidArgument, "Unsupported algorithm id: {algorithm}");

@@ -92,7 +92,7 @@ impl<K: Ord + Copy + Zeroable> Ranking<K> {
         let (keys, mut length, mut bound) = (&mut self.keys[..], 0, T::HIGHEST);
         for (chunk, values) in row.chunks(STEP).enumerate() {
             if length + STEP > keys.len() {
-                bound = *keys[..length].select_nth_unstable(self.count - 1).1;
+                bound = leave_least(&mut keys[..length], self.count);
                 length = self.count;
             }
             let first = (chunk * STEP) as u32;
@@ -109,15 +109,26 @@ impl<K: Ord + Copy + Zeroable> Ranking<K> {
             }
         }
         if length > self.count {
-            keys[..length].select_nth_unstable(self.count - 1);
+            leave_least(&mut keys[..length], self.count);
         }
         let greatest = &mut keys[..self.count];
-        greatest.sort_unstable();
+        sort(greatest);
         for (column, &key) in columns.iter_mut().zip(&*greatest) {
             *column = T::column(key);
         }
         true
     }
+}
+
+/// Moves the least keys to the front; the last of them. Compiled for each type of keys, as [`sort`], and not for each dtype.
+#[inline(never)]
+fn leave_least<K: Ord + Copy>(keys: &mut [K], count: usize) -> K {
+    *keys.select_nth_unstable(count - 1).1
+}
+
+#[inline(never)]
+fn sort<K: Ord>(keys: &mut [K]) {
+    keys.sort_unstable();
 }
 
 #[cfg(test)]

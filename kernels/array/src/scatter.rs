@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{Element, Number, Pod, TString};
+use kernlink::dtype::{DataType, Element, Number, Pod, TString};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
@@ -52,7 +52,8 @@ impl Places {
         Ok(Places { rows, row })
     }
 
-    /// Merges each update with the element at its place, in order.
+    /// Merges each update with the element at its place, in order. Several ops share it.
+    #[inline(never)]
     fn merge<M: Merge<T>, T: Element>(&self, output: &mut Tensor, updates: &Tensor) -> Result<()> {
         if self.rows.is_empty() || self.row == 0 {
             return Ok(());
@@ -153,13 +154,19 @@ impl<M: Merge<T>, T: Element> OpKernel<ops::ScatterNd> for ScatterNdOf<M, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ScatterNd>) -> Result<()> {
-        let shape = Shape::from_dims(&vector(ctx.input(ops::ScatterNd::SHAPE)?, "shape")?)?;
-        let updates = ctx.input(ops::ScatterNd::UPDATES)?;
-        let places = Places::new(ctx.input(ops::ScatterNd::INDICES)?, updates.shape(), &shape, self.lenient)?;
-        let mut output = Tensor::zeros(T::DTYPE, shape)?;
-        places.merge::<M, T>(&mut output, updates)?;
-        ctx.set_output(ops::ScatterNd::OUTPUT, output)
+        scatter_nd(ctx, self.lenient, T::DTYPE, Places::merge::<M, T>)
     }
+}
+
+/// What ScatterNd does for every dtype.
+#[inline(never)]
+fn scatter_nd(ctx: &mut KernelContext<'_, ops::ScatterNd>, lenient: bool, dtype: DataType, apply: Apply) -> Result<()> {
+    let shape = Shape::from_dims(&vector(ctx.input(ops::ScatterNd::SHAPE)?, "shape")?)?;
+    let updates = ctx.input(ops::ScatterNd::UPDATES)?;
+    let places = Places::new(ctx.input(ops::ScatterNd::INDICES)?, updates.shape(), &shape, lenient)?;
+    let mut output = Tensor::zeros(dtype, shape)?;
+    apply(&places, &mut output, updates)?;
+    ctx.set_output(ops::ScatterNd::OUTPUT, output)
 }
 
 #[register_kernel(
@@ -193,12 +200,12 @@ impl<O: Op, M: Merge<T>, T: Element> OpKernel<O> for TensorScatter<M, T> {
     }
 }
 
+/// Changes a tensor at places by updates.
+type Apply = fn(&Places, &mut Tensor, &Tensor) -> Result<()>;
+
 /// Updates input 0 at indices 1 with input 2.
-fn update(
-    ctx: &mut RawContext<'_>,
-    lenient: bool,
-    apply: impl FnOnce(&Places, &mut Tensor, &Tensor) -> Result<()>,
-) -> Result<()> {
+#[inline(never)]
+fn update(ctx: &mut RawContext<'_>, lenient: bool, apply: Apply) -> Result<()> {
     let updates = ctx.input_at(2)?.clone();
     let places = Places::new(ctx.input_at(1)?, updates.shape(), ctx.input_at(0)?.shape(), lenient)?;
     let mut output = own(ctx, 0)?;

@@ -3,6 +3,8 @@
 //! The heap and the order in which it is searched are TensorFlow's, so that an unsorted answer, and one over NaNs,
 //! which no order holds, come out in the same order. Where the order is that of the numbers, [`Ranking`] is faster.
 
+use std::cmp::Ordering;
+
 use kernlink::bail;
 use kernlink::dtype::{DataType, Element, RealNumber};
 use kernlink::error::Result;
@@ -95,6 +97,11 @@ fn select<T: PartialOrd>(row: &[T], heap: &mut [u32], sorted: bool) {
     }
 }
 
+/// Called by pointer, so that it is compiled once and not for each dtype: only rows with NaNs come here.
+fn sort_columns(order: &mut [u32], compare: &mut dyn FnMut(u32, u32) -> Ordering) {
+    order.sort_unstable_by(|&a, &b| compare(a, b));
+}
+
 /// The columns of all elements, the greatest first.
 fn sort<T: PartialOrd>(row: &[T], order: &mut [u32]) {
     for (column, slot) in (0..).zip(order.iter_mut()) {
@@ -104,7 +111,7 @@ fn sort<T: PartialOrd>(row: &[T], order: &mut [u32]) {
     if order.len() > 16 {
         let is_nan = |column: u32| row[column as usize].partial_cmp(&row[column as usize]).is_none();
         // The columns make it stable, in place.
-        order.sort_unstable_by(|&a, &b| {
+        sort_columns(order, &mut |a, b| {
             let order = row[b as usize].partial_cmp(&row[a as usize]);
             order.unwrap_or_else(|| is_nan(b).cmp(&is_nan(a))).then(a.cmp(&b))
         });

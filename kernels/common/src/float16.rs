@@ -19,6 +19,15 @@ pub trait Float16: Pod {
     /// From `target` on there is room for as many numbers, which nothing else refers to.
     unsafe fn widen(source: &[Self], target: *mut f32);
 
+    /// [`Float16::widen`] of so few that the results are wanted in registers.
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(chunk: &[Self; N]) -> [f32; N] {
+        let mut wide = [0.0; N];
+        // SAFETY: there is room for as many numbers.
+        unsafe { Self::widen(chunk, wide.as_mut_ptr()) };
+        wide
+    }
+
     /// The nearest numbers, as [`Float16::nearest`].
     ///
     /// # Panics
@@ -127,6 +136,21 @@ impl Float16 for f16 {
         }
         // SAFETY: by the caller's promise.
         unsafe { widen_each(source, target) }
+    }
+
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(chunk: &[f16; N]) -> [f32; N] {
+        let mut wide = [0.0; N];
+        #[cfg(target_arch = "x86_64")]
+        if x86::has_f16c() {
+            // With what loops for AVX2 have, so that it becomes a part of them.
+            // SAFETY: the processor has F16C, and there is room for as many numbers.
+            unsafe { x86::widen(chunk, wide.as_mut_ptr()) };
+            return wide;
+        }
+        // SAFETY: there is room for as many numbers.
+        unsafe { widen_each(chunk, wide.as_mut_ptr()) };
+        wide
     }
 
     #[inline(always)]

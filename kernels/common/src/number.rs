@@ -135,10 +135,7 @@ macro_rules! computed_as_f32 {
             fn widen(self) -> f32 { $widen(self) }
             #[inline(always)]
             fn widen_chunk<const N: usize>(chunk: &[$t; N]) -> [f32; N] {
-                let mut wide = [0.0; N];
-                // SAFETY: there is room for as many numbers.
-                unsafe { Float16::widen(chunk, wide.as_mut_ptr()) };
-                wide
+                Float16::widen_chunk(chunk)
             }
             #[inline(always)]
             fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }

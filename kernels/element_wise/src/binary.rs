@@ -20,6 +20,9 @@ pub(crate) trait BinaryFn<T: Pod>: Send + Sync + 'static {
     /// Picoseconds for one element, or so.
     const COST: usize = 500;
 
+    /// The loop over a wider type that computes it.
+    const WIDER: Option<Spec<2>> = None;
+
     /// Whether it depends on the neighbours of an element how it is computed, in its last bits.
     const SEES_NEIGHBOURS: bool = false;
 
@@ -69,6 +72,7 @@ impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
 impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
     type In = T;
     type Out = F::Out;
+    const WIDER: Option<Spec<2>> = F::WIDER;
 
     #[inline(always)]
     fn run([x, y]: [&[T]; 2], out: &mut [F::Out]) -> bool {
@@ -94,14 +98,18 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
 
 /// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].
 ///
-/// `binary!(Sub, 500: f32, f64 => |x, y| x - y; half)` adds `f16` and `bf16`, computed as `f32`; more functions may
-/// follow. `half |x, y| x - y, then |d| d * d` says how they are computed where that takes more than one rounding: the first
-/// result is rounded to the dtype before the second is made of it. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if
-/// it is not the arguments'.
+/// `binary!(Sub, 500: f32, f64 => |x, y| x - y; half)` adds `f16` and `bf16`, computed as `f32`; `complex` in place of `half` adds
+/// `Complex32`, computed as `Complex64`; more functions may follow. `half |x, y| x - y, then |d| d * d` says how they are
+/// computed where that takes more than one rounding: the first result is rounded to the dtype before the second is made of it.
+/// `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if it is not the arguments'.
 macro_rules! binary {
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half $(; $($rest:tt)+)?) => {
         binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
         binary!(@half $op, $cost);
+    };
+    ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; complex $(; $($rest:tt)+)?) => {
+        binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
+        binary!(@complex $op, $cost);
     };
     (
         $op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr;
@@ -131,8 +139,8 @@ macro_rules! binary {
                     }
                 }
             }
-            binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, Exact<kernlink::dtype::f16>);
-            binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, Exact<kernlink::dtype::bf16>);
+            binary!(@stored $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, Exact<kernlink::dtype::f16>, f32);
+            binary!(@stored $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, Exact<kernlink::dtype::bf16>, f32);
         };
     };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr $(; $($rest:tt)+)?) => {
@@ -146,8 +154,8 @@ macro_rules! binary {
     };
     ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half) => {
         binary!($op -> $out: $($t),+ => |$x, $y| $body);
-        binary!(@half $op -> $out, 500, kernlink::dtype::f16, $op);
-        binary!(@half $op -> $out, 500, kernlink::dtype::bf16, $op);
+        binary!(@stored $op -> $out, 500, kernlink::dtype::f16, $op, f32);
+        binary!(@stored $op -> $out, 500, kernlink::dtype::bf16, $op, f32);
     };
     ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {
         $(impl $crate::binary::BinaryFn<$t> for $op {
@@ -157,27 +165,31 @@ macro_rules! binary {
         })+
     };
     (@half $op:ident, $cost:literal) => {
-        binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, $op);
-        binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, $op);
+        binary!(@stored $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, $op, f32);
+        binary!(@stored $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, $op, f32);
     };
-    // As `$function` of `f32`.
-    (@half $op:ident -> $out:ty, $cost:literal, $t:ty, $function:ty) => {
+    (@complex $op:ident, $cost:literal) => {
+        binary!(
+            @stored $op -> kernlink::dtype::Complex32, $cost, kernlink::dtype::Complex32, $op, kernlink::dtype::Complex64
+        );
+    };
+    // As `$function` of `$wide`.
+    (@stored $op:ident -> $out:ty, $cost:literal, $t:ty, $function:ty, $wide:ty) => {
         impl $crate::binary::BinaryFn<$t> for $op {
             type Out = $out;
             const COST: usize = $cost;
-            const SEES_NEIGHBOURS: bool = <$function as $crate::binary::BinaryFn<f32>>::SEES_NEIGHBOURS;
+            const WIDER: Option<$crate::driver::Spec<2>> =
+                Some($crate::binary::Binary::<$function, $wide>::SPEC.stored_as::<$t>());
+            const SEES_NEIGHBOURS: bool = <$function as $crate::binary::BinaryFn<$wide>>::SEES_NEIGHBOURS;
 
-            #[inline(always)]
             fn call(x: $t, y: $t) -> $out {
                 let mut out = [<$out>::default()];
                 <Self as $crate::binary::BinaryFn<$t>>::slice(&[x], &[y], &mut out);
                 out[0]
             }
 
-            #[inline(always)]
             fn slice(x: &[$t], y: &[$t], out: &mut [$out]) {
-                type Loop = $crate::blocks::ByBlocks<$crate::binary::Binary<$function, f32>, $t>;
-                <Loop as $crate::driver::SliceLoop<2>>::run([x, y], out);
+                const { $crate::binary::Binary::<$op, $t>::SPEC }.run_on([x, y], out);
             }
         }
     };

@@ -6,15 +6,16 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kernlink::dtype::{DataType, Element as _, Number as _, bf16, f16};
+use kernlink::dtype::{DataType, Element as _, Number as _, Pod, bf16, f16};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Error, Result, bail};
 
+use super::blocks::{Narrow, Stored, by_blocks};
 use super::broadcast::{Plan, Sheet};
 
-pub(super) use kernlink::kernel::{ElementLoop as Loop, SliceLoop};
+pub(super) use kernlink::kernel::ElementLoop as Loop;
 
 /// The error of a loop that allows everything.
 pub(super) const NO_ERROR: (Code, &str) = (Code::Internal, "the loop allows everything");
@@ -40,11 +41,55 @@ pub(super) struct Spec<const N: usize> {
     pub(super) limit: usize,
     /// Which of the kernel's inputs is the loop's first.
     pub(super) first: usize,
+    /// How elements are stored, if the loops are of wider ones.
+    pub(super) stored: Option<Narrow>,
+    /// The loop of elements as they are stored, then.
+    pub(super) of_stored: Option<Loop<N>>,
+}
+
+/// The loop of a [`Spec`] for this processor.
+#[derive(Clone, Copy)]
+pub(super) struct ChosenLoop<const N: usize> {
+    run: Loop<N>,
+    stored: Option<Narrow>,
+}
+
+impl<const N: usize> ChosenLoop<N> {
+    /// Runs the loop on elements as they are stored.
+    ///
+    /// # Safety
+    /// As [`Loop`], with the spec's dtypes.
+    #[inline]
+    pub(super) unsafe fn call(self, inputs: [*const u8; N], output: *mut u8, length: usize) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match self.stored {
+                None => (self.run)(inputs, output, length),
+                Some(narrow) => by_blocks(self.run, narrow, inputs, output, length),
+            }
+        }
+    }
+}
+
+/// A loop over slices, of which [`Spec::of`] makes one that the driver calls.
+pub(super) trait SliceLoop<const N: usize> {
+    /// The elements of the inputs.
+    type In: Pod;
+    /// The elements of the output.
+    type Out: Pod;
+    /// The loop over wider elements that computes this one, which then has no code of its own.
+    const WIDER: Option<Spec<N>> = None;
+
+    /// As [`Loop`]; all slices have the same length.
+    fn run(inputs: [&[Self::In]; N], out: &mut [Self::Out]) -> bool;
 }
 
 impl<const N: usize> Spec<N> {
     /// A loop over slices that allows everything, of shapes that broadcast in whatever way.
     pub(super) const fn of<L: SliceLoop<N>>() -> Spec<N> {
+        if let Some(spec) = L::WIDER {
+            return Spec { of_stored: Some(run_wider::<L, N>), ..spec };
+        }
         Spec {
             run: run::<L, N>,
             #[cfg(target_arch = "x86_64")]
@@ -68,6 +113,8 @@ impl<const N: usize> Spec<N> {
             error: NO_ERROR,
             limit: usize::MAX,
             first: 0,
+            stored: None,
+            of_stored: None,
         }
     }
 
@@ -76,19 +123,45 @@ impl<const N: usize> Spec<N> {
     pub(super) const fn of_cost<L: SliceLoop<N>>(cost: usize) -> Spec<N> {
         let spec = Spec { cost, ..Spec::of::<L>() };
         #[cfg(target_arch = "x86_64")]
-        if cost >= 1500
-            && matches!(L::In::DTYPE, DataType::Float | DataType::Double | DataType::Half | DataType::Bfloat16)
-        {
+        if cost >= 1500 && L::WIDER.is_none() && matches!(L::In::DTYPE, DataType::Float | DataType::Double) {
             return Spec { widest: Some(run_widest::<L, N>), ..spec };
         }
         spec
     }
 
+    /// This loop for elements that are stored as `S`, and computed as the wider ones that it is of; so are its results, if
+    /// they are of those. It takes as long for an element as it did.
+    pub(super) const fn stored_as<S: Stored>(self) -> Spec<N> {
+        let (wide, own) = (S::Wide::DTYPE as u8, S::DTYPE);
+        assert!(self.inputs[0] as u8 == wide, "the loop is of elements as wide as these become");
+        let output = if self.output as u8 == wide { own } else { self.output };
+        let stored = Narrow { elements: S::ELEMENTS, output_size: output.size(), narrows: self.output as u8 == wide };
+        Spec { inputs: [own; N], output, stored: Some(stored), ..self }
+    }
+
     /// The loop for this processor: a wide one is the same function, and is chosen only where the processor can run it.
     #[inline]
-    pub(super) fn best(&self) -> Loop<N> {
+    pub(super) fn best(&self) -> ChosenLoop<N> {
         let widest = self.widest.filter(|_| has_avx512());
-        widest.or(self.wide.filter(|_| has_avx2())).unwrap_or(self.run)
+        let run = widest.or(self.wide.filter(|_| has_avx2())).unwrap_or(self.run);
+        ChosenLoop { run, stored: self.stored }
+    }
+
+    /// The loop for this processor as a function that knows all that it needs.
+    pub(super) fn plain(&self) -> Loop<N> {
+        self.of_stored.unwrap_or_else(|| self.best().run)
+    }
+
+    /// Runs the loop on slices.
+    ///
+    /// # Panics
+    /// If these are not the spec's types, or the lengths differ.
+    pub(super) fn run_on<T: Pod, O: Pod>(&self, inputs: [&[T]; N], out: &mut [O]) -> bool {
+        assert!(self.inputs == [T::DTYPE; N] && self.output == O::DTYPE, "slices are of the loop's types");
+        assert!(inputs.iter().all(|input| input.len() == out.len()), "slices have one length");
+        let pointers = inputs.map(|input| input.as_ptr().cast());
+        // SAFETY: the slices have the loop's types and one length, and what is written exclusively overlaps nothing.
+        unsafe { self.best().call(pointers, out.as_mut_ptr().cast(), out.len()) }
     }
 }
 
@@ -106,6 +179,20 @@ unsafe fn run<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut
         )
     };
     L::run(inputs, out)
+}
+
+/// As [`run`], by the loop over wider elements.
+///
+/// # Safety
+/// As [`Loop`].
+unsafe fn run_wider<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match const { L::WIDER } {
+            Some(spec) => spec.best().call(inputs, out, length),
+            None => run::<L, N>(inputs, out, length),
+        }
+    }
 }
 
 /// As [`run`], for processors with AVX2, FMA and F16C.
@@ -253,8 +340,9 @@ fn scalars<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>) -> Option<R
         *input = ctx.scalar_bits_at(spec.first + i, spec.inputs[i])?.as_ptr().cast();
     }
     let mut bits = [0u64; 2];
+    let chosen = ChosenLoop { run: spec.run, stored: spec.stored };
     // SAFETY: the pointers are those of tensors with one element of the spec's dtypes; no element is larger than `bits`.
-    if !unsafe { (spec.run)(inputs, bits.as_mut_ptr().cast(), 1) } {
+    if !unsafe { chosen.call(inputs, bits.as_mut_ptr().cast(), 1) } {
         return Some(Err(Error::new(spec.error.0, spec.error.1)));
     }
     Some(ctx.set_scalar_at(0, spec.output, bits))
@@ -344,7 +432,7 @@ impl<const N: usize> Pattern<N> {
 
 /// One run of a loop over whole tensors.
 struct Job<const N: usize> {
-    run: Loop<N>,
+    run: ChosenLoop<N>,
     inputs: [*const u8; N],
     sizes: [usize; N],
     output: *mut u8,
@@ -405,7 +493,7 @@ impl<const N: usize> Job<N> {
             std::array::from_fn(|i| (steps[i] == 1 || length == 1) && !std::ptr::eq(self.inputs[i], self.output));
         if direct == [true; N] {
             // SAFETY: every input lies in a row of `length` elements and is not the output.
-            return unsafe { (self.run)(inputs, output, length) };
+            return unsafe { self.run.call(inputs, output, length) };
         }
         let mut buffers = [const { Buffer(MaybeUninit::uninit()) }; N];
         let block = self.block();
@@ -436,7 +524,7 @@ impl<const N: usize> Job<N> {
                 buffer
             });
             // SAFETY: every piece has `count` elements, none of which is in the output.
-            valid &= unsafe { (self.run)(pieces, output.add(done * self.output_size), count) };
+            valid &= unsafe { self.run.call(pieces, output.add(done * self.output_size), count) };
             done += count;
         }
         valid
@@ -491,7 +579,7 @@ impl<const N: usize> Job<N> {
                 target.cast_const()
             });
             // SAFETY: each piece holds `count` rows and none is in the output, which has these rows.
-            valid &= unsafe { (self.run)(pieces, self.output.add(row * length * self.output_size), count * length) };
+            valid &= unsafe { self.run.call(pieces, self.output.add(row * length * self.output_size), count * length) };
             row += count;
         }
         valid

@@ -44,7 +44,7 @@ where
         let mut dtypes = [self.inputs[0]; 3];
         dtypes[..N].copy_from_slice(&self.inputs);
         // SAFETY: a spec has the dtypes of its loop.
-        let function = unsafe { ElementFunction::new(self.best().any(), dtypes, self.output) };
+        let function = unsafe { ElementFunction::new(self.plain().any(), dtypes, self.output) };
         let function = function.with_cost(self.cost).with_limit(self.limit).with_neighbours(sees_neighbours);
         function.for_dtypes(inputs, output)
     }

@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Pod;
-use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, Meet, OpKernel};
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, Meet, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink_geometry::element_wise::ensure_alike;
 
 use super::binary::{Binary, BinaryFn};
-use super::driver::element_wise;
+use super::driver::{Spec, element_wise};
 
 /// The kernel of a [`BinaryFn`] whose arguments do not broadcast. If it is `LOOSE`, their shapes may differ as long as the
 /// number of elements does not; the first shape is then that of the result.
@@ -25,12 +25,18 @@ impl<O: Op, F: BinaryFn<T>, T: Pod, const LOOSE: bool> OpKernel<O> for Gradient<
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
-        if x == y {
-            return element_wise(ctx, &Binary::<F, T>::SPEC, &[]);
-        }
-        ensure_alike(x, y, LOOSE)?;
-        let second = ctx.input_at(1)?.clone().reshaped(x.clone())?;
-        element_wise(ctx, &Binary::<F, T>::SPEC, &[second])
+        gradient(ctx, &Binary::<F, T>::SPEC, LOOSE)
     }
+}
+
+/// What such kernels have in common.
+#[inline(never)]
+fn gradient(ctx: &mut RawContext<'_>, spec: &Spec<2>, loosely: bool) -> Result<()> {
+    let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
+    if x == y {
+        return element_wise(ctx, spec, &[]);
+    }
+    ensure_alike(x, y, loosely)?;
+    let second = ctx.input_at(1)?.clone().reshaped(x.clone())?;
+    element_wise(ctx, spec, &[second])
 }

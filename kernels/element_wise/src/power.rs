@@ -1,6 +1,6 @@
 //! Powers.
 
-use kernlink::dtype::{Complex32, Complex64};
+use kernlink::dtype::Complex64;
 use kernlink_geometry::element_wise::NEGATIVE_POWER;
 use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
@@ -76,7 +76,7 @@ float_power!(f32, 2000,
 );
 float_power!(f64, 15000, cube |x| x * x * x, |_x, _y| if false => 0.0);
 binary!(@half Pow, 2000);
-binary!(Pow, 15000: Complex32, Complex64 => |x, y| complex::narrow(complex::power(complex::wide(x), complex::wide(y))));
+binary!(Pow, 15000: Complex64 => |x, y| complex::power(x, y); complex);
 
 /// Powers of integers, which wrap.
 macro_rules! integer_power {

@@ -61,6 +61,8 @@ impl Choice {
             error: NO_ERROR,
             limit: LIMIT,
             first: 1,
+            stored: None,
+            of_stored: None,
         };
         element_wise(ctx, &spec, &[condition])
     }

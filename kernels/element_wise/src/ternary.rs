@@ -23,9 +23,11 @@ macro_rules! ternary {
             type In = $t;
             type Out = $t;
 
-            #[inline(always)]
+            const WIDER: Option<$crate::driver::Spec<3>> =
+                Some($crate::driver::Spec::of::<$name<f32>>().stored_as::<$t>());
+
             fn run(inputs: [&[$t]; 3], out: &mut [$t]) -> bool {
-                <$crate::blocks::ByBlocks<$name<f32>, $t> as $crate::driver::SliceLoop<3>>::run(inputs, out)
+                const { $crate::driver::Spec::of::<$name<$t>>() }.run_on(inputs, out)
             }
         })+
     };

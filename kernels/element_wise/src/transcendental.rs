@@ -1,6 +1,6 @@
 //! Roots, exponentials, logarithms, trigonometry, and the error function.
 
-use kernlink::dtype::{Complex32, Complex64, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64};
 use kernlink_kernels_common::fast::{self, Real};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
@@ -17,7 +17,7 @@ macro_rules! floats_and_complex {
     ($($op:ident, $cost:literal: |$x:ident| $real:expr, complex $complex:ident;)+) => {$(
         unary!($op, $cost:
             f32, f64 => |$x| $real; half;
-            Complex32, Complex64 => |x| complex::narrow(complex::$complex(complex::wide(x))));
+            Complex64 => |x| complex::$complex(x); complex);
     )+};
 }
 
@@ -81,12 +81,12 @@ complex_mostly_easy! {
     Tanh, 9000: is_moderate_tangent => quick_tanh, tanh;
 }
 
-unary!(@half Sin, 1500: f16, bf16);
-unary!(@half Cos, 1500: f16, bf16);
-unary!(@half Tan, 1500: f16, bf16);
-unary!(@half Erfc, 1500: f16, bf16);
+unary!(@half Sin, 1500);
+unary!(@half Cos, 1500);
+unary!(@half Tan, 1500);
+unary!(@half Erfc, 1500);
 unary!(Erf, 2000: f32 => |x| fast::erf(x); half);
-unary!(Tan, 5000: Complex32, Complex64 => |x| complex::narrow(complex::tan(complex::wide(x))));
+unary!(Tan, 5000: Complex64 => |x| complex::tan(x); complex);
 
 #[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]
 type UnaryKernels<O, T> = Unary<O, T>;

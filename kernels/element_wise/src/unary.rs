@@ -17,6 +17,9 @@ pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
     /// Picoseconds for one element, or so.
     const COST: usize = 500;
 
+    /// The loop over a wider type that computes it.
+    const WIDER: Option<Spec<1>> = None;
+
     /// The function.
     fn call(x: T) -> Self::Out;
 
@@ -33,12 +36,13 @@ pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
 pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
-    const SPEC: Spec<1> = Spec::of_cost::<Self>(F::COST);
+    pub(super) const SPEC: Spec<1> = Spec::of_cost::<Self>(F::COST);
 }
 
 impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
     type In = T;
     type Out = F::Out;
+    const WIDER: Option<Spec<1>> = F::WIDER;
 
     #[inline(always)]
     fn run([x]: [&[T]; 1], out: &mut [F::Out]) -> bool {
@@ -65,9 +69,10 @@ impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
 
 /// Implements [`UnaryFn`], one function for several types. The number is the [`UnaryFn::COST`].
 ///
-/// `unary!(Floor, 500: f32, f64 => |x| x.floor(); half)` adds `f16` and `bf16`, computed as `f32`; more functions may
-/// follow. `unary!(Sigmoid, 1500: slices fast::sigmoids)` has a function of neighbours for `f32`, which adds `f16` and `bf16`.
-/// `unary!(IsNan -> bool: f32, f64 => |x| x.is_nan())` names the result's type if it is not the argument's.
+/// `unary!(Floor, 500: f32, f64 => |x| x.floor(); half)` adds `f16` and `bf16`, computed as `f32`; `complex` in place of `half`
+/// adds `Complex32`, computed as `Complex64`; more functions may follow. `unary!(Sigmoid, 1500: slices fast::sigmoids)` has a
+/// function of neighbours for `f32`, which adds `f16` and `bf16`. `unary!(IsNan -> bool: f32, f64 => |x| x.is_nan())` names
+/// the result's type if it is not the argument's.
 macro_rules! unary {
     ($op:ident, $cost:literal: slices $function:path) => {
         impl $crate::unary::UnaryFn<f32> for $op {
@@ -86,11 +91,15 @@ macro_rules! unary {
                 $function(x, out);
             }
         }
-        unary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);
+        unary!(@half $op, $cost);
     };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| $body:expr; half $(; $($rest:tt)+)?) => {
         unary!($op, $cost: $($t),+ => |$x| $body $(; $($rest)+)?);
-        unary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);
+        unary!(@half $op, $cost);
+    };
+    ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| $body:expr; complex $(; $($rest:tt)+)?) => {
+        unary!($op, $cost: $($t),+ => |$x| $body $(; $($rest)+)?);
+        unary!(@complex $op, $cost);
     };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| $body:expr $(; $($rest:tt)+)?) => {
         $(impl $crate::unary::UnaryFn<$t> for $op {
@@ -108,24 +117,31 @@ macro_rules! unary {
             fn call($x: $t) -> $out { $body }
         })+
     };
-    (@half $op:ident, $cost:literal: $($t:ty),+) => {
-        $(impl $crate::unary::UnaryFn<$t> for $op {
+    (@half $op:ident, $cost:literal) => {
+        unary!(@stored $op, $cost, kernlink::dtype::f16, f32);
+        unary!(@stored $op, $cost, kernlink::dtype::bf16, f32);
+    };
+    (@complex $op:ident, $cost:literal) => {
+        unary!(@stored $op, $cost, kernlink::dtype::Complex32, kernlink::dtype::Complex64);
+    };
+    // As the function of `$wide`.
+    (@stored $op:ident, $cost:literal, $t:ty, $wide:ty) => {
+        impl $crate::unary::UnaryFn<$t> for $op {
             type Out = $t;
             const COST: usize = $cost;
+            const WIDER: Option<$crate::driver::Spec<1>> =
+                Some($crate::unary::Unary::<$op, $wide>::SPEC.stored_as::<$t>());
 
-            #[inline(always)]
             fn call(x: $t) -> $t {
                 let mut out = [x];
                 <Self as $crate::unary::UnaryFn<$t>>::slice(&[x], &mut out);
                 out[0]
             }
 
-            #[inline(always)]
             fn slice(x: &[$t], out: &mut [$t]) {
-                type Loop = $crate::blocks::ByBlocks<$crate::unary::Unary<$op, f32>, $t>;
-                <Loop as $crate::driver::SliceLoop<1>>::run([x], out);
+                const { $crate::unary::Unary::<$op, $t>::SPEC }.run_on([x], out);
             }
-        })+
+        }
     };
 }
 pub(crate) use unary;

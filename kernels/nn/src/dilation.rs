@@ -65,6 +65,7 @@ impl Geometry {
     /// What window `at` of the output, in row-major order, sees: for each tap in the input the places of the first channel in
     /// input and filter. Before these stand the places that TensorFlow names where no sum is above the lowest number, if they
     /// exist.
+    #[inline(never)]
     fn seen(&self, at: usize, seen: &mut Vec<Option<[usize; 2]>>) {
         let (rows, columns) = (&self.rows, &self.columns);
         let (line, column) = (at / columns.output, at % columns.output);

@@ -10,6 +10,7 @@ use kernlink_kernels_common::strided::arranged_in;
 use kernlink_ops::shapes::TensorFormat;
 
 /// The images with channels last: as they are, or turned.
+#[inline(never)]
 pub(super) fn channels_last(ctx: &RawContext<'_>, format: TensorFormat, images: &Tensor) -> Result<Tensor> {
     let images = images.clone();
     match images::channels_last(format, images.shape()) {
@@ -27,6 +28,18 @@ pub(super) fn output_images(
     format: TensorFormat,
     shape: Shape,
     compute: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<Tensor> {
+    let mut compute = Some(compute);
+    written(ctx, format, shape, &mut |output| compute.take().map_or(Ok(()), |compute| compute(output)))
+}
+
+/// [`output_images`], compiled once and not for each kernel.
+#[inline(never)]
+fn written(
+    ctx: &RawContext<'_>,
+    format: TensorFormat,
+    shape: Shape,
+    compute: &mut dyn FnMut(&mut Tensor) -> Result<()>,
 ) -> Result<Tensor> {
     match images::channels_first(format, &shape) {
         None => {

@@ -6,6 +6,7 @@ use kernlink::dtype::Pod;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
+use kernlink::tensor::Tensor;
 use kernlink_geometry::random::{RESERVED, bounds, check_bounds};
 pub(super) use kernlink_geometry::random::{reserved, shape_of};
 use kernlink_kernels_common::widest;
@@ -209,19 +210,34 @@ pub(super) struct Fill<S, D> {
 
 impl<S: Source, D: Drawn> Fill<S, D> {
     fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        self.source.check(ctx)?;
-        if S::CHECKS_ALL {
-            D::check(ctx, S::PARAMETERS)?;
-        }
-        let mut output = ctx.allocate_output_at(0, shape_of(ctx.input_at(S::SHAPE)?)?)?;
-        let numbers = output.as_mut_slice::<D::Element>()?;
-        if !numbers.is_empty() || S::ALWAYS {
-            let distribution = D::new(ctx, S::PARAMETERS)?;
-            let generator = self.source.generator(ctx, reserved(numbers.len()))?;
-            fill(ctx, generator, numbers, &distribution);
-        }
-        ctx.set_output_at(0, output)
+        let check = |ctx: &RawContext<'_>| {
+            self.source.check(ctx)?;
+            if S::CHECKS_ALL { D::check(ctx, S::PARAMETERS) } else { Ok(()) }
+        };
+        output_of(ctx, S::SHAPE, &check, &|ctx, output| {
+            let numbers = output.as_mut_slice::<D::Element>()?;
+            if !numbers.is_empty() || S::ALWAYS {
+                let distribution = D::new(ctx, S::PARAMETERS)?;
+                let generator = self.source.generator(ctx, reserved(numbers.len()))?;
+                fill(ctx, generator, numbers, &distribution);
+            }
+            Ok(())
+        })
     }
+}
+
+/// What all such kernels have in common: sets output 0, of the shape that input `shape` says, to what `draw` makes of it.
+#[inline(never)]
+fn output_of(
+    ctx: &mut RawContext<'_>,
+    shape: usize,
+    check: &dyn Fn(&RawContext<'_>) -> Result<()>,
+    draw: &dyn Fn(&RawContext<'_>, &mut Tensor) -> Result<()>,
+) -> Result<()> {
+    check(ctx)?;
+    let mut output = ctx.allocate_output_at(0, shape_of(ctx.input_at(shape)?)?)?;
+    draw(ctx, &mut output)?;
+    ctx.set_output_at(0, output)
 }
 
 impl<O: Op, S: Source, D: Drawn + 'static> OpKernel<O> for Fill<S, D> {

@@ -5,7 +5,7 @@ use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch::{self, MakeRoom};
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
@@ -16,6 +16,18 @@ use super::coo::Coo;
 /// How the values of a group become one. A group is never empty.
 trait Reduce<T>: Send + Sync + 'static {
     fn reduce(values: impl Iterator<Item = T>) -> T;
+}
+
+/// The results of groups of a tensor's elements.
+type ReduceGroups = fn(&Tensor, &[&[usize]]) -> Result<Tensor>;
+
+fn reduce_groups<R: Reduce<T>, T: Number>(values: &Tensor, groups: &[&[usize]]) -> Result<Tensor> {
+    let values = values.as_slice::<T>()?;
+    let mut results = Tensor::alloc(T::DTYPE, [groups.len()])?;
+    for (result, group) in results.as_mut_slice::<T>()?.iter_mut().zip(groups) {
+        *result = R::reduce(group.iter().map(|&n| values[n]));
+    }
+    Ok(results)
 }
 
 struct Sum;
@@ -74,35 +86,40 @@ impl Plan {
     }
 }
 
-fn compute<R: Reduce<T>, T: Number>(ctx: &mut RawContext<'_>, keep_dims: bool) -> Result<()> {
+/// All that is the same for every dtype.
+fn compute(ctx: &mut RawContext<'_>, keep_dims: bool, reduce: ReduceGroups) -> Result<()> {
     let values = ctx.input_at(1)?;
     let coo = Coo::new(ctx.input_at(0)?, values, ctx.input_at(2)?)?;
     let plan = Plan::new(&coo, ctx.input_at(3)?, keep_dims)?;
-    let values = values.as_slice::<T>()?;
-    let groups = coo.groups(&plan.order, &plan.kept);
-    let groups = groups.map(|group| (coo.index(group[0]), R::reduce(group.iter().map(|&n| values[n]))));
+    let groups: Vec<&[usize]> = scratch::collected(coo.groups(&plan.order, &plan.kept))?;
+    let reduced = reduce(values, &groups)?;
     if ctx.num_outputs() == 1 {
         let mut output = ctx.allocate_output_at(0, &plan.output)?;
-        let (strides, elements) = (plan.output.strides(), output.as_mut_slice::<T>()?);
-        elements.fill(T::ZERO);
-        for (index, value) in groups {
+        let (strides, size) = (plan.output.strides(), reduced.dtype().size());
+        let elements = output.bytes_mut()?;
+        // Zeros of every number.
+        elements.fill(0);
+        for (group, value) in groups.iter().zip(reduced.bytes()?.chunks_exact(size)) {
+            let index = coo.index(group[0]);
             let place = plan.axes.iter().zip(&strides).fold(0i64, |place, (axis, &stride)| {
                 place.wrapping_add(axis.map_or(0, |axis| index[axis]).wrapping_mul(stride as i64))
             });
-            let slot = usize::try_from(place).ok().and_then(|place| elements.get_mut(place));
-            *slot.ok_or_else(|| outside(place, &plan.output))? = value;
+            let slot = usize::try_from(place).ok().and_then(|place| {
+                let first = place.checked_mul(size)?;
+                elements.get_mut(first..first.checked_add(size)?)
+            });
+            slot.ok_or_else(|| outside(place, &plan.output))?.copy_from_slice(value);
         }
         return ctx.set_output_at(0, output);
     }
-    let (mut indices, mut reduced): (Vec<i64>, Vec<_>) = (Vec::new(), Vec::new());
-    for (index, value) in groups {
-        indices.make_room(plan.axes.len())?;
-        indices.extend(plan.axes.iter().map(|axis| axis.map_or(0, |axis| index[axis])));
-        scratch::push(&mut reduced, value)?;
-    }
     let rank = plan.axes.len();
-    ctx.set_output_at(0, Tensor::from_elements([reduced.len(), rank], &indices)?)?;
-    ctx.set_output_at(1, Tensor::vector(&reduced)?)?;
+    let mut indices: Vec<i64> = scratch::room(groups.len().saturating_mul(rank))?;
+    for group in &groups {
+        let index = coo.index(group[0]);
+        indices.extend(plan.axes.iter().map(|axis| axis.map_or(0, |axis| index[axis])));
+    }
+    ctx.set_output_at(0, Tensor::from_elements([groups.len(), rank], &indices)?)?;
+    ctx.set_output_at(1, reduced)?;
     ctx.set_output_at(2, Tensor::vector(&plan.output.to_i64())?)
 }
 
@@ -121,7 +138,7 @@ fn outside(place: i64, output: &Shape) -> Error {
     state = |ctx| ctx.attrs.required("keep_dims"),
 )]
 fn sum<T: Computed>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
-    compute::<Sum, T>(ctx, keep_dims)
+    compute(ctx, keep_dims, reduce_groups::<Sum, T>)
 }
 
 #[register_kernel(
@@ -131,7 +148,7 @@ fn sum<T: Computed>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
     state = |ctx| ctx.attrs.required("keep_dims"),
 )]
 fn max<T: RealNumber>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
-    compute::<Max, T>(ctx, keep_dims)
+    compute(ctx, keep_dims, reduce_groups::<Max, T>)
 }
 
 /// Replaces numbers by their softmax.

@@ -6,6 +6,7 @@ use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::graph::Output;
 use kernlink::optimize::rewrite::{Matched, Rewrite};
+use kernlink::sort::CompactSort as _;
 use kernlink_macros::register_rewrite;
 
 use crate::*;
@@ -41,7 +42,7 @@ fn drop_reversals(m: &mut Rewrite<'_, '_>, tensor: Output, inner: Output, axis: 
         let axes = m.constant(output).filter(|axes| axes.rank() == 1)?.to_i64_vec().ok()?;
         let mut axes: Vec<usize> = axes.iter().map(|&axis| place(axis, rank)).collect::<Option<_>>()?;
         let count = axes.len();
-        axes.sort_unstable();
+        axes.compact_sort();
         axes.dedup();
         (axes.len() == count).then_some(axes)
     };

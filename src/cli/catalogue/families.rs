@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::collect::OpEntry;
 use crate::kernel::Location;
+use crate::sort::CompactSort as _;
 
 /// The crate whose families go by the names of its modules alone.
 const OWN: &str = "kernlink-ops";
@@ -92,10 +93,10 @@ pub(super) fn sorted(
         families.entry(Family::of(entry)).or_default().push(entry);
     }
     let mut families: Vec<_> = families.into_iter().collect();
-    families.sort_by_cached_key(|(family, _)| (family.krate.is_some(), family.clone()));
+    families.compact_sort_by_key(|(family, _)| (family.krate.is_some(), family.clone()));
     let mut taken = ["index.html", "rewrites.html"].map(str::to_owned).to_vec();
     let families = families.into_iter().map(|(family, mut ops)| {
-        ops.sort_by_key(|entry| &*entry.def.name);
+        ops.compact_sort_by_key(|entry| &*entry.def.name);
         let slug = family.slug();
         let names = (1..).map(|n| if n == 1 { format!("{slug}.html") } else { format!("{slug}-{n}.html") });
         let file = names.into_iter().find(|name| !taken.contains(name)).unwrap_or_default();

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::op::OpDef;
 use crate::optimize::rewrite::{AttrIs, OperandPattern, Pattern, RewriteDef, rewrites};
+use crate::sort::CompactSort as _;
 
 /// The rewrites of the crates that are wanted, by name.
 pub(super) fn sorted(wanted: impl Fn(&RewriteDef) -> bool) -> Vec<&'static RewriteDef> {
     let mut all: Vec<&'static RewriteDef> = rewrites().iter().copied().filter(|rewrite| wanted(rewrite)).collect();
-    all.sort_by_key(|rewrite| rewrite.name);
+    all.compact_sort_by_key(|rewrite| rewrite.name);
     all
 }
 

@@ -4,6 +4,7 @@ use crate::collect::OpEntry;
 use crate::dtype::DataType;
 use crate::graph::default_value;
 use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
+use crate::sort::CompactSort as _;
 
 pub(super) use crate::cli::words::count;
 
@@ -121,7 +122,7 @@ pub(super) fn in_order(types: &[DataType]) -> Vec<DataType> {
     ];
     let place = |dtype: &DataType| (ORDER.iter().position(|other| other == dtype).unwrap_or(ORDER.len()), *dtype);
     let mut types = types.to_vec();
-    types.sort_by_key(place);
+    types.compact_sort_by_key(place);
     types.dedup();
     types
 }

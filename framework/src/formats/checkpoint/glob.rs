@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::sort::CompactSort as _;
 
 /// Whether a name fits a pattern, neither of which has a `/`.
 fn matches(pattern: &[char], name: &[char]) -> bool {
@@ -103,7 +104,7 @@ pub fn matching_files(pattern: &str) -> Result<Vec<String>> {
     }
     let mut files: Vec<String> =
         found.into_iter().filter(|path| path.exists()).map(|path| path.to_string_lossy().into_owned()).collect();
-    files.sort();
+    files.compact_sort();
     Ok(files)
 }
 

@@ -11,6 +11,7 @@ use crate::collect;
 use crate::error::Result;
 use crate::graph::Output;
 use crate::kernel::{Location, Provider};
+use crate::sort::CompactSort as _;
 
 /// A rewrite: which nodes it is about, and what stands in their place. Made by `#[register_rewrite]`.
 pub struct RewriteDef {
@@ -88,7 +89,7 @@ pub fn rewrites() -> &'static [&'static RewriteDef] {
         let kept = collect::linked_rewrites().filter_map(|entry| entry.rewrite);
         let mut all: Vec<&'static RewriteDef> =
             kept.filter_map(|rewrite| (rewrite as &dyn Any).downcast_ref::<RewriteDef>()).collect();
-        all.sort_unstable_by_key(|rewrite| (std::cmp::Reverse(rewrite.benefit), rewrite.name, rewrite.location));
+        all.compact_sort_by_key(|rewrite| (std::cmp::Reverse(rewrite.benefit), rewrite.name, rewrite.location));
         all
     })
 }

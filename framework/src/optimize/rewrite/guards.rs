@@ -12,6 +12,7 @@ use crate::graph::{Graph, Node, NodeId, Output, colocated};
 use crate::kernel::Provider;
 use crate::op::OpDef;
 use crate::optimize::pass::Ends;
+use crate::sort::CompactSort as _;
 
 /// What was found out of ops, which many nodes have.
 #[derive(Default)]
@@ -91,7 +92,7 @@ pub(super) fn leaves(graph: &Graph, state: &State, bound: &Bound) -> Vec<Output>
     let matched: HashSet<NodeId> = bound.nodes().collect();
     let inputs = matched.iter().flat_map(|&id| &graph.node(id).inputs).map(|&input| state.used_for(input));
     let mut leaves: Vec<Output> = inputs.filter(|input| !matched.contains(&input.node)).collect();
-    leaves.sort_unstable();
+    leaves.compact_sort();
     leaves.dedup();
     leaves
 }

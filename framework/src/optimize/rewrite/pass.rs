@@ -14,6 +14,7 @@ use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 use crate::op::OpDef;
 use crate::optimize::devices::has_kernels;
 use crate::optimize::pass::{Choice, Ends, Pass, Tally};
+use crate::sort::CompactSort as _;
 
 /// The name of the pass.
 pub(in crate::optimize) const REWRITE: &str = "rewrite";
@@ -152,7 +153,7 @@ impl Rewriter<'_, '_> {
         let leaves = guards::leaves(self.patch, &self.state, bound);
         let awaited = &self.patch.node(root).control_inputs;
         let mut controls: Vec<NodeId> = awaited.iter().flat_map(|&id| self.state.awaited_for(id)).collect();
-        controls.sort_unstable();
+        controls.compact_sort();
         controls.dedup();
         self.patch.beside(root);
         let (state, ends) = (&self.state, self.ends);

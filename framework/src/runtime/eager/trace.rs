@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::runtime::options::RunMetadata;
+use crate::sort::CompactSort as _;
 use crate::step::{NodeStats, Step, StepStats, lock};
 
 /// Collects what each op took, while it is on.
@@ -52,7 +53,7 @@ impl EagerTrace {
         let mut collected = lock(&self.collected);
         let start = collected.start.replace(Instant::now());
         let mut step_stats = std::mem::take(&mut collected.stats);
-        step_stats.sort_by_key(|stats| stats.start);
+        step_stats.compact_sort_by_key(|stats| stats.start);
         RunMetadata {
             step_stats,
             time: start.map(|start| start.elapsed()).unwrap_or_default(),

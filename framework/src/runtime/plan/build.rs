@@ -13,10 +13,11 @@ use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput};
 use super::{held, leave_loops, resolve, transfers};
 use crate::error::Result;
 use crate::graph::{Graph, Inlined, Node, Output};
-use crate::kernel::DynKernel;
+use crate::kernel::{DynKernel, GPU};
 use crate::op::Signature;
 use crate::optimize::{Ends, Optimized};
 use crate::runtime::index::{FrameIndex, NodeIndex, Table, kind};
+use crate::sort::CompactSort as _;
 
 impl Plan {
     /// Lays out a plan.
@@ -123,7 +124,8 @@ impl Finish<'_> {
                 Act::Kernel(kernel) => Action::Compute(kernel.clone()),
                 _ => Action::Flow,
             };
-            let is_expensive = matches!(&action, Action::Compute(kernel) if kernel.is_expensive());
+            let is_on_gpu = self.context.options.devices[draft.device as usize].device_type() == GPU;
+            let is_expensive = matches!(&action, Action::Compute(kernel) if !is_on_gpu && kernel.is_expensive());
             PlanNode {
                 action,
                 waiting,
@@ -146,7 +148,7 @@ impl Finish<'_> {
         let nodes: Table<kind::Node, PlanNode> = nodes.collect();
         let mut initial: Vec<NodeIndex> = layout.initial().collect();
         // Expensive ones first: they go to the pool before this thread sets to work.
-        initial.sort_by_key(|&index| !nodes[index].is_expensive());
+        initial.compact_sort_by_key(|&index| !nodes[index].is_expensive());
         let feeds = ends.feeds().iter().map(|&feed| FeedInfo {
             name: self.context.graph.output_name(feed),
             dtype: self.context.graph.node(feed.node).signature.outputs[feed.index].dtype,

@@ -13,6 +13,7 @@ use crate::kernel::NodeMemory;
 use crate::optimize::Ends;
 use crate::registry::NodeQuery;
 use crate::runtime::index::{FeedIndex, Handle, NodeIndex, Table, kind};
+use crate::sort::CompactSort as _;
 use crate::step::lock;
 use crate::tensor::Tensor;
 
@@ -151,7 +152,7 @@ impl Resolver<'_> {
         }
         let mut controls: Vec<NodeIndex> =
             node.control_inputs.iter().filter_map(|control| self.controls.get(control)).flatten().copied().collect();
-        controls.sort_unstable();
+        controls.compact_sort();
         controls.dedup();
         let constant = self.context.graph.constant(Output { node: id, index: 0 });
         if let Some(value) = constant {

@@ -138,6 +138,8 @@ fn spec<const N: usize>(function: &ElementFunction, run: Loop<N>) -> Spec<N> {
         error: NO_ERROR,
         limit: function.limit(),
         first: 0,
+        stored: None,
+        of_stored: None,
     }
 }
 

@@ -7,6 +7,7 @@ use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::formats::{CheckpointReader, CheckpointWriter, merge_checkpoints};
 use kernlink::kernel::{Attrs, KernelContext};
+use kernlink::sort::CompactSort as _;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Code, ensure};
@@ -153,7 +154,7 @@ fn merge_v2_checkpoints(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Res
     merge_checkpoints(&prefixes, &target, attrs.allow_missing_files)?;
     if attrs.delete_old_dirs {
         let mut folders = scratch::collected(prefixes.iter().filter_map(|prefix| prefix.parent()))?;
-        folders.sort_unstable();
+        folders.compact_sort();
         folders.dedup();
         for folder in folders.into_iter().filter(|&folder| Some(folder) != target.parent()) {
             // One that holds something else stays.

@@ -5,6 +5,7 @@ use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::formats::matching_files;
 use kernlink::kernel::KernelContext;
+use kernlink::sort::CompactSort as _;
 use kernlink::tensor::{FileBytes, Tensor, scratch};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -104,7 +105,7 @@ fn matching_files_kernel(ctx: &mut KernelContext<'_, ops::MatchingFiles>) -> Res
             scratch::push(&mut names, name)?;
         }
     }
-    names.sort_unstable();
+    names.compact_sort();
     let names = scratch::collected(names.into_iter().map(TString::from))?;
     ctx.set_output(ops::MatchingFiles::FILENAMES, Tensor::vector(&names)?)
 }

@@ -54,14 +54,26 @@ impl<O: Op, C: Choice, T: Ordered> OpKernel<O> for Arg<C, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let sizes = sought(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-        let mut found = Tensor::alloc(DataType::Int64, sizes.output.clone())?;
-        if found.num_elements() > 0 {
-            search::<C, T>(ctx, &sizes, ctx.input_at(0)?.as_slice()?, found.as_mut_slice()?);
-        }
-        let output = convert(found, ctx.output_dtype_at(0)?)?;
-        ctx.set_output_at(0, output)
+        find(ctx, |ctx, sizes, input, found| {
+            search::<C, T>(ctx, sizes, input.as_slice()?, found);
+            Ok(())
+        })
     }
+}
+
+/// Writes where the extremes of a tensor are.
+type Search = fn(&RawContext<'_>, &Sought, &Tensor, &mut [i64]) -> Result<()>;
+
+/// What such kernels have in common for all dtypes.
+#[inline(never)]
+fn find(ctx: &mut RawContext<'_>, search: Search) -> Result<()> {
+    let sizes = sought(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
+    let mut found = Tensor::alloc(DataType::Int64, sizes.output.clone())?;
+    if found.num_elements() > 0 {
+        search(ctx, &sizes, ctx.input_at(0)?, found.as_mut_slice()?)?;
+    }
+    let output = convert(found, ctx.output_dtype_at(0)?)?;
+    ctx.set_output_at(0, output)
 }
 
 fn search<C: Choice, T: Ordered>(ctx: &RawContext<'_>, sizes: &Sought, input: &[T], found: &mut [i64]) {

@@ -1,9 +1,12 @@
-//! The loops of a reduction: the same for every dtype but for the innermost ones.
+//! The loops of a reduction: what lies between the innermost ones is compiled once for each type of partial results, those
+//! for each dtype and reducer.
 //!
 //! How a reduction is cut into parts depends on its sizes alone, never on the number of threads, so that rounding is
 //! the same on every machine.
 
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::slice::{from_mut, from_ref};
 
 use kernlink::dtype::{DataType, Pod};
 use kernlink::error::Result;
@@ -25,6 +28,170 @@ const PART: usize = 16 * 1024;
 /// The most parts.
 const MAX_PARTS: usize = 64;
 
+/// What depends on the dtype and the reducer: the innermost loops, from an input to an output. `A` is a partial result.
+pub(super) trait Steps<A>: Sync {
+    /// Folds runs of the plan's folded loops, of each some elements, the first of which is `base` elements behind.
+    fn fold(&self, plan: &Plan, base: usize, runs: Range<usize>, within: Range<usize>) -> A;
+
+    /// Merges other results into as many.
+    fn merge(&self, results: &mut [A], others: &[A]);
+
+    /// Merges neighbours from element `first` on into results, one each.
+    fn add_row(&self, results: &mut [A], first: usize);
+
+    /// As [`Steps::add_row`] for [`PASS`] rows, `stride` elements apart, one after the other.
+    fn add_rows(&self, results: &mut [A], first: usize, stride: usize);
+
+    /// Merges each of some rows into the results of the segment that is named at its place, if they have it: `first` is the
+    /// first that they have. A row has `row` elements.
+    fn scatter(&self, results: &mut [A], segments: &[i64], first: i64, row: usize);
+
+    /// Merges rows of as many elements as there are results, one after the other: those at these places in the order, or
+    /// else of the input.
+    fn gather(&self, results: &mut [A], places: Range<usize>, order: Option<&[usize]>);
+
+    /// Makes elements of the output of results of `count` elements each.
+    ///
+    /// # Safety
+    /// Nothing else accesses these elements meanwhile.
+    unsafe fn finish(&self, results: &[A], count: usize, first: usize);
+
+    /// Makes each of these elements of the output of a run of its own.
+    ///
+    /// # Safety
+    /// As for [`Steps::finish`].
+    unsafe fn finish_runs(&self, plan: &Plan, outputs: Range<usize>);
+}
+
+/// A reduction of a tensor to another.
+pub(super) struct Reducing<'t, R, T> {
+    input: &'t [T],
+    output: *mut T,
+    length: usize,
+    reducer: PhantomData<fn(&'t mut T) -> R>,
+}
+
+// SAFETY: the output is written only by functions whose callers promise that nothing else does.
+unsafe impl<R, T: Send + Sync> Sync for Reducing<'_, R, T> {}
+
+impl<'t, R: Reducer<T>, T: Pod> Reducing<'t, R, T> {
+    pub(super) fn new(input: &'t [T], output: &'t mut [T]) -> Self {
+        Reducing { input, output: output.as_mut_ptr(), length: output.len(), reducer: PhantomData }
+    }
+
+    /// Elements of the output.
+    ///
+    /// # Safety
+    /// Nothing else accesses these meanwhile.
+    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    unsafe fn outputs(&self, first: usize, count: usize) -> &mut [T] {
+        assert!(first <= self.length && count <= self.length - first, "the output has these elements");
+        // SAFETY: the output has them, and by the caller's promise nothing else accesses them.
+        unsafe { std::slice::from_raw_parts_mut(self.output.add(first), count) }
+    }
+}
+
+impl<R: Reducer<T>, T: Pod> Steps<R::Acc> for Reducing<'_, R, T> {
+    fn fold(&self, plan: &Plan, base: usize, runs: Range<usize>, within: Range<usize>) -> R::Acc {
+        let mut offsets = plan.folded.offsets(runs.start);
+        let mut cascade = Cascade::new::<R, T>();
+        for _ in runs {
+            let start = base + offsets.step();
+            cascade.push::<R, T>(fold_run::<R, T>(&self.input[start + within.start..start + within.end]));
+        }
+        cascade.finish::<R, T>()
+    }
+
+    fn merge(&self, results: &mut [R::Acc], others: &[R::Acc]) {
+        for (result, &other) in results.iter_mut().zip(others) {
+            *result = R::merge(*result, other);
+        }
+    }
+
+    fn add_row(&self, results: &mut [R::Acc], first: usize) {
+        let row = &self.input[first..first + results.len()];
+        add_row::<R, T>(results, row);
+    }
+
+    fn add_rows(&self, results: &mut [R::Acc], first: usize, stride: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if !has_avx2() {
+            // The same, and what has no wide vectors gains little by one pass.
+            return (0..PASS).for_each(|row| self.add_row(results, first + row * stride));
+        }
+        let rows = &self.input[first..][..(PASS - 1) * stride + results.len()];
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has the features.
+        unsafe {
+            add_rows::<R, T>(results, rows, stride);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        add_rows::<R, T>(results, rows, stride);
+    }
+
+    fn scatter(&self, results: &mut [R::Acc], segments: &[i64], first: i64, row: usize) {
+        // Those of other results are no places here, nor are negative ones.
+        let place = |segment: i64| usize::try_from(segment.wrapping_sub(first)).unwrap_or(usize::MAX);
+        if row == 1 {
+            for (&segment, &element) in segments.iter().zip(self.input) {
+                if let Some(result) = results.get_mut(place(segment)) {
+                    *result = R::merge(*result, R::lift(element));
+                }
+            }
+            return;
+        }
+        for (&segment, elements) in segments.iter().zip(self.input.chunks_exact(row)) {
+            let Some(results) = results.get_mut(place(segment).saturating_mul(row)..) else { continue };
+            for (result, &element) in results.iter_mut().zip(elements) {
+                *result = R::merge(*result, R::lift(element));
+            }
+        }
+    }
+
+    fn gather(&self, results: &mut [R::Acc], places: Range<usize>, order: Option<&[usize]>) {
+        let row = results.len();
+        for place in places {
+            let from = order.map_or(place, |order| order[place]);
+            for (result, &element) in results.iter_mut().zip(&self.input[from * row..][..row]) {
+                *result = R::merge(*result, R::lift(element));
+            }
+        }
+    }
+
+    unsafe fn finish(&self, results: &[R::Acc], count: usize, first: usize) {
+        // SAFETY: by the caller's promise.
+        let targets = unsafe { self.outputs(first, results.len()) };
+        for (target, &result) in targets.iter_mut().zip(results) {
+            *target = R::finish(result, count);
+        }
+    }
+
+    unsafe fn finish_runs(&self, plan: &Plan, outputs: Range<usize>) {
+        let (inner, count, runs) = (plan.inner, plan.count, plan.folded.count());
+        // SAFETY: by the caller's promise.
+        let targets = unsafe { self.outputs(outputs.start, outputs.len()) };
+        if runs > 1 {
+            let mut rows = plan.kept.offsets(outputs.start);
+            for target in targets {
+                *target = R::finish(self.fold(plan, rows.step(), 0..runs, 0..inner), count);
+            }
+            return;
+        }
+        // One run each: nothing lies between them.
+        let elements = self.input[outputs.start * inner..].chunks_exact(inner);
+        if inner < 32 {
+            for (target, run) in targets.iter_mut().zip(elements) {
+                let lifted = run.iter().map(|&element| R::lift(element));
+                *target = R::finish(lifted.fold(R::IDENTITY, R::merge), count);
+            }
+        } else {
+            for (target, run) in targets.iter_mut().zip(elements) {
+                *target = R::finish(fold_run::<R, T>(run), count);
+            }
+        }
+    }
+}
+
 /// Reduces `input` to `output`, whose shapes are those of the plan. Neither is empty.
 ///
 /// # Errors
@@ -35,11 +202,12 @@ pub(super) fn reduce<R: Reducer<T>, T: Pod>(
     input: &[T],
     output: &mut [T],
 ) -> Result<()> {
+    let (elements, length) = (input.len(), output.len());
+    let steps: &dyn Steps<R::Acc> = &Reducing::<R, T>::new(input, output);
     if plan.inner_folded {
-        fold_runs::<R, T>(ctx, &plan, input, output);
-        Ok(())
+        fold_runs(ctx, &plan, steps, R::IDENTITY, length)
     } else {
-        fold_rows::<R, T>(ctx, plan, input, output)
+        fold_rows(ctx, plan, steps, R::IDENTITY, (elements, length))
     }
 }
 
@@ -137,75 +305,61 @@ fn fold_lanes<R: Reducer<T>, T: Pod, const LANES: usize>(run: &[T]) -> R::Acc {
     rest.iter().fold(result, |result, &element| R::merge(result, R::lift(element)))
 }
 
-/// Folds parts of runs. Called by pointer: compiled once, not wherever it is called; so is [`FoldRows`].
-type Fold<'f, A> = dyn Fn(usize, Range<usize>, Range<usize>) -> A + Sync + 'f;
-
-/// Folds parts of blocks of rows into results.
-type FoldRows<'f, A> = dyn Fn(usize, Range<usize>, Range<usize>, &mut [A]) + Sync + 'f;
-
 /// Reductions whose innermost run is folded: each element of the output comes from whole runs.
-fn fold_runs<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
+#[inline(never)]
+fn fold_runs<A: Copy + Send + Sync>(
+    ctx: &RawContext<'_>,
+    plan: &Plan,
+    steps: &dyn Steps<A>,
+    identity: A,
+    length: usize,
+) -> Result<()> {
     let runs = plan.folded.count();
-    let fold: &Fold<'_, R::Acc> = &|base, runs, within| {
-        let mut offsets = plan.folded.offsets(runs.start);
-        let mut cascade = Cascade::new::<R, T>();
-        for _ in runs {
-            let start = base + offsets.step();
-            cascade.push::<R, T>(fold_run::<R, T>(&input[start + within.start..start + within.end]));
-        }
-        cascade.finish::<R, T>()
-    };
-    let parts = if output.len() < 16 { (plan.count / PART).min(MAX_PARTS) } else { 1 };
-    if parts <= 1 && runs == 1 {
-        // One run each: nothing lies between them.
-        ctx.parallel_chunks(output, 1, cost(plan.inner), |first, piece| {
-            let runs = input[first * plan.inner..].chunks_exact(plan.inner);
-            if plan.inner < 32 {
-                for (target, run) in piece.iter_mut().zip(runs) {
-                    let lifted = run.iter().map(|&element| R::lift(element));
-                    *target = R::finish(lifted.fold(R::IDENTITY, R::merge), plan.count);
-                }
-            } else {
-                for (target, run) in piece.iter_mut().zip(runs) {
-                    *target = R::finish(fold_run::<R, T>(run), plan.count);
-                }
-            }
-        });
-        return;
-    }
+    let parts = if length < 16 { (plan.count / PART).min(MAX_PARTS) } else { 1 };
     if parts <= 1 {
-        ctx.parallel_chunks(output, 1, cost(plan.count), |first, piece| {
-            let mut rows = plan.kept.offsets(first);
-            for target in piece {
-                *target = R::finish(fold(rows.step(), 0..runs, 0..plan.inner), plan.count);
-            }
-        });
-        return;
+        // SAFETY: the ranges do not overlap.
+        ctx.parallel_ranges(length, 1, cost(plan.count), &|outputs| unsafe { steps.finish_runs(plan, outputs) });
+        return Ok(());
     }
-    let mut results = vec![R::IDENTITY; output.len() * parts];
+    let mut results = scratch::filled(identity, length * parts)?;
     ctx.parallel_chunks(&mut results, 1, cost(plan.count / parts), |first, piece| {
         for (number, result) in (first..).zip(piece) {
             let (row, index) = (plan.kept.offsets(number / parts).step(), number % parts);
             *result = if runs >= parts {
-                fold(row, part(runs, parts, index), 0..plan.inner)
+                steps.fold(plan, row, part(runs, parts, index), 0..plan.inner)
             } else {
-                fold(row, 0..runs, part(plan.inner, parts, index))
+                steps.fold(plan, row, 0..runs, part(plan.inner, parts, index))
             };
         }
     });
-    for (target, results) in output.iter_mut().zip(results.chunks(parts)) {
-        *target = R::finish(results.iter().copied().fold(R::IDENTITY, R::merge), plan.count);
+    for (target, results) in results.chunks(parts).enumerate() {
+        let mut total = identity;
+        for result in results {
+            steps.merge(from_mut(&mut total), from_ref(result));
+        }
+        // SAFETY: no other thread writes to the output.
+        unsafe { steps.finish(from_ref(&total), plan.count, target) };
     }
+    Ok(())
 }
 
-/// Reductions whose innermost run is kept: rows of neighbours are folded into rows of the output.
-fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input: &[T], output: &mut [T]) -> Result<()> {
+/// Reductions whose innermost run is kept: rows of neighbours are folded into rows of the output. `sizes` are those of the
+/// input and the output.
+#[inline(never)]
+fn fold_rows<A: Copy + Send + Sync>(
+    ctx: &RawContext<'_>,
+    mut plan: Plan,
+    steps: &dyn Steps<A>,
+    identity: A,
+    sizes: (usize, usize),
+) -> Result<()> {
+    let (elements, length) = sizes;
     let adjacent = plan.take_adjacent();
     let (plan, inner) = (&plan, plan.inner);
     let blocks = plan.folded.count();
-    // Results for elements of the output, from number `first` on.
-    let fold: &FoldRows<'_, R::Acc> = &|first, blocks, rows, results| {
-        let tile = (8192 / size_of::<R::Acc>()).max(1);
+    // Results for elements of the output, from number `first` on. Called by pointer: compiled once, not wherever it is called.
+    let fold: &FoldRows<'_, A> = &|first, blocks, rows, results| {
+        let tile = (8192 / size_of::<A>()).max(1);
         let mut buffer = Vec::new();
         let mut done = 0;
         while done < results.len() {
@@ -214,31 +368,29 @@ fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input:
             let base = plan.kept.offsets(row).step() + column;
             let mut offsets = plan.folded.offsets(blocks.start);
             let starts = blocks.clone().map(|_| base + offsets.step() + rows.start * inner);
-            fold_block::<R, T>(input, starts, inner, rows.len(), &mut results[done..done + width], &mut buffer);
+            let results = &mut results[done..done + width];
+            fold_block(steps, identity, starts, inner, rows.len(), results, &mut buffer);
             done += width;
         }
     };
     // Rows of the output that can be shared out by themselves need fewer parts.
-    let rows = output.len() / inner;
-    let parts =
-        if output.len() < 16 * 1024 { (input.len() / (4 * PART)).min(MAX_PARTS / rows).min(plan.count) } else { 1 };
+    let rows = length / inner;
+    let parts = if length < 16 * 1024 { (elements / (4 * PART)).min(MAX_PARTS / rows).min(plan.count) } else { 1 };
     if parts <= 1 {
-        ctx.parallel_chunks(output, inner.min(1024), cost(plan.count), |first, piece| {
-            let mut results = vec![R::IDENTITY; piece.len().min(1024)];
-            for (index, piece) in piece.chunks_mut(1024).enumerate() {
-                let results = &mut results[..piece.len()];
-                fold(first + index * 1024, 0..blocks, 0..adjacent, results);
-                for (target, &result) in piece.iter_mut().zip(results.iter()) {
-                    *target = R::finish(result, plan.count);
-                }
+        ctx.parallel_ranges(length, inner.min(1024), cost(plan.count), &|outputs| {
+            let mut results = vec![identity; outputs.len().min(1024)];
+            for first in outputs.clone().step_by(1024) {
+                let results = &mut results[..(outputs.end - first).min(1024)];
+                fold(first, 0..blocks, 0..adjacent, results);
+                // SAFETY: the ranges do not overlap.
+                unsafe { steps.finish(results, plan.count, first) };
             }
         });
         return Ok(());
     }
-    let width = output.len();
-    let mut results = scratch::filled(R::IDENTITY, width * parts)?;
-    ctx.parallel_chunks(&mut results, width, cost(plan.count / parts), |first, piece| {
-        for (index, results) in (first / width..).zip(piece.chunks_mut(width)) {
+    let mut results = scratch::filled(identity, length * parts)?;
+    ctx.parallel_chunks(&mut results, length, cost(plan.count / parts), |first, piece| {
+        for (index, results) in (first / length..).zip(piece.chunks_mut(length)) {
             if blocks >= parts {
                 fold(0, part(blocks, parts, index), 0..adjacent, results);
             } else {
@@ -246,27 +398,33 @@ fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input:
             }
         }
     });
-    for (index, target) in output.iter_mut().enumerate() {
-        let column = results[index..].iter().step_by(width);
-        *target = R::finish(column.copied().fold(R::IDENTITY, R::merge), plan.count);
+    let mut totals = scratch::filled(identity, length)?;
+    for results in results.chunks(length) {
+        steps.merge(&mut totals, results);
     }
+    // SAFETY: no other thread writes to the output.
+    unsafe { steps.finish(&totals, plan.count, 0) };
     Ok(())
 }
 
+/// Folds parts of blocks of rows into results.
+type FoldRows<'f, A> = dyn Fn(usize, Range<usize>, Range<usize>, &mut [A]) + Sync + 'f;
+
 /// Folds `rows` rows, `stride` apart, from each of `starts` on into one row of results.
-fn fold_block<R: Reducer<T>, T: Pod>(
-    input: &[T],
+fn fold_block<A: Copy>(
+    steps: &dyn Steps<A>,
+    identity: A,
     starts: impl Iterator<Item = usize>,
     stride: usize,
     rows: usize,
-    results: &mut [R::Acc],
-    scratch: &mut Vec<R::Acc>,
+    results: &mut [A],
+    scratch: &mut Vec<A>,
 ) {
     let width = results.len();
     // Narrow rows are folded several at a time, which needs that nothing lies between them.
     let together = if width == stride { (256 / width).clamp(1, rows.max(1)) } else { 1 };
     scratch.clear();
-    scratch.resize(2 * width * together, R::IDENTITY);
+    scratch.resize(2 * width * together, identity);
     let (part, total) = scratch.split_at_mut(width * together);
     let mut merged = 0;
     for start in starts {
@@ -274,26 +432,26 @@ fn fold_block<R: Reducer<T>, T: Pod>(
         while row < rows {
             let from = start + row * stride;
             if together == 1 && rows - row >= PASS {
-                add_rows::<R, T>(part, &input[from..][..(PASS - 1) * stride + width], stride);
+                steps.add_rows(part, from, stride);
                 row += PASS;
                 merged += PASS;
             } else {
                 let taken = together.min(rows - row);
-                add_row::<R, T>(&mut part[..width * taken], &input[from..from + width * taken]);
+                steps.add_row(&mut part[..width * taken], from);
                 row += taken;
                 merged += 1;
             }
             if merged >= CASCADE {
-                merge_row::<R, T>(total, part);
-                part.fill(R::IDENTITY);
+                steps.merge(total, part);
+                part.fill(identity);
                 merged = 0;
             }
         }
     }
-    merge_row::<R, T>(total, part);
-    results.fill(R::IDENTITY);
+    steps.merge(total, part);
+    results.fill(identity);
     for total in total.chunks(width) {
-        merge_row::<R, T>(results, total);
+        steps.merge(results, total);
     }
 }
 
@@ -309,31 +467,30 @@ widest! {
     }
 }
 
-widest! {
-    /// As [`add_row`] for [`PASS`] rows, so many elements apart, one after the other.
-    fn add_rows<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], rows: &[T], stride: usize) {
-        let width = results.len();
-        let (targets, others) = results.as_chunks_mut::<16>();
-        let whole = 16 * targets.len();
-        for (index, target) in targets.iter_mut().enumerate() {
-            let mut merged = *target;
-            for row in 0..PASS {
-                if let Some(chunk) = rows[row * stride + 16 * index..].first_chunk::<16>() {
-                    merge_chunk::<R, T, 16>(&mut merged, chunk);
-                }
-            }
-            *target = merged;
-        }
+/// As [`add_row`] for [`PASS`] rows, so many elements apart, one after the other.
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,f16c"))]
+fn add_rows<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], rows: &[T], stride: usize) {
+    let width = results.len();
+    let (targets, others) = results.as_chunks_mut::<16>();
+    let whole = 16 * targets.len();
+    for (index, target) in targets.iter_mut().enumerate() {
+        let mut merged = *target;
         for row in 0..PASS {
-            for (result, &element) in others.iter_mut().zip(&rows[row * stride..][whole..width]) {
-                *result = R::merge(*result, R::lift(element));
+            if let Some(chunk) = rows[row * stride + 16 * index..].first_chunk::<16>() {
+                merge_chunk::<R, T, 16>(&mut merged, chunk);
             }
+        }
+        *target = merged;
+    }
+    for row in 0..PASS {
+        for (result, &element) in others.iter_mut().zip(&rows[row * stride..][whole..width]) {
+            *result = R::merge(*result, R::lift(element));
         }
     }
 }
 
-fn merge_row<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], row: &[R::Acc]) {
-    for (result, &other) in results.iter_mut().zip(row) {
-        *result = R::merge(*result, other);
-    }
+/// Whether the processor has AVX2, FMA and F16C.
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
 }

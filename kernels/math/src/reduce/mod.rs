@@ -17,6 +17,7 @@ use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{All, Any, L2Loss, Max, Mean, Min, Prod, Sum};
 
@@ -42,6 +43,17 @@ impl<O: Op, R: Reducer<T>, T: Pod> OpKernel<O> for Reduction<R, T> {
 }
 
 fn compute<R: Reducer<T>, T: Pod>(ctx: &mut RawContext<'_>, keep_dims: bool) -> Result<()> {
+    compute_by(ctx, keep_dims, |ctx, plan, input, output| {
+        fill::<R, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?)
+    })
+}
+
+/// Reduces a tensor to another by a plan.
+type Fill = fn(&RawContext<'_>, Plan, &Tensor, &mut Tensor) -> Result<()>;
+
+/// What reductions of all kinds and dtypes have in common.
+#[inline(never)]
+fn compute_by(ctx: &mut RawContext<'_>, keep_dims: bool, fill: Fill) -> Result<()> {
     let input = ctx.input_at(0)?;
     let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, keep_dims)?;
     if plan.is_copy() {
@@ -49,7 +61,7 @@ fn compute<R: Reducer<T>, T: Pod>(ctx: &mut RawContext<'_>, keep_dims: bool) -> 
         return ctx.set_output_at(0, output);
     }
     let mut output = ctx.allocate_output_at(0, plan.output.clone())?;
-    fill::<R, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?)?;
+    fill(ctx, plan, input, &mut output)?;
     ctx.set_output_at(0, output)
 }
 

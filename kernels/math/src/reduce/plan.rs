@@ -16,6 +16,7 @@ impl Loops {
     }
 
     /// The offsets in order, from number `first` on, without end.
+    #[inline(never)]
     pub(super) fn offsets(&self, first: usize) -> Offsets<'_> {
         let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.0.len());
         let (mut rest, mut offset) = (first, 0);

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
+use kernlink::tensor::Tensor;
 use kernlink_geometry::reduce::scanned;
 use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
@@ -80,23 +81,44 @@ impl<O: Op, A: Accumulation<T>, T: Number> OpKernel<O> for Scan<A, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let input = ctx.input_at(0)?;
-        let (size, inner) = scanned(input.shape(), ctx.input_at(1)?)?;
-        let mut output = ctx.allocate_output_at(0, input.shape())?;
-        if output.num_elements() > 0 {
-            let (input, block) = (input.as_slice::<T>()?, size * inner);
-            ctx.parallel_chunks(output.as_mut_slice::<T>()?, block, 1, |first, piece| {
-                for (output, input) in piece.chunks_mut(block).zip(input[first..].chunks(block)) {
-                    if inner == 1 {
-                        scan_run::<A, T>(self.way, input, output);
-                    } else {
-                        scan_rows::<A, T>(self.way, inner, input, output);
-                    }
-                }
-            });
-        }
-        ctx.set_output_at(0, output)
+        scan(ctx, self.way, scan_all::<A, T>)
     }
+}
+
+/// Writes partial results of blocks of so many elements, rows of so many.
+type ScanAll = fn(&RawContext<'_>, Way, usize, usize, &Tensor, &mut Tensor) -> Result<()>;
+
+/// What such kernels have in common for all dtypes.
+#[inline(never)]
+fn scan(ctx: &mut RawContext<'_>, way: Way, scan_all: ScanAll) -> Result<()> {
+    let input = ctx.input_at(0)?;
+    let (size, inner) = scanned(input.shape(), ctx.input_at(1)?)?;
+    let mut output = ctx.allocate_output_at(0, input.shape())?;
+    if output.num_elements() > 0 {
+        scan_all(ctx, way, size * inner, inner, input, &mut output)?;
+    }
+    ctx.set_output_at(0, output)
+}
+
+fn scan_all<A: Accumulation<T>, T: Number>(
+    ctx: &RawContext<'_>,
+    way: Way,
+    block: usize,
+    inner: usize,
+    input: &Tensor,
+    output: &mut Tensor,
+) -> Result<()> {
+    let input = input.as_slice::<T>()?;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, block, 1, |first, piece| {
+        for (output, input) in piece.chunks_mut(block).zip(input[first..].chunks(block)) {
+            if inner == 1 {
+                scan_run::<A, T>(way, input, output);
+            } else {
+                scan_rows::<A, T>(way, inner, input, output);
+            }
+        }
+    });
+    Ok(())
 }
 
 fn scan_run<A: Accumulation<T>, T: Number>(way: Way, input: &[T], output: &mut [T]) {

@@ -16,6 +16,7 @@ use kernlink_ops::{
     UnsortedSegmentProd, UnsortedSegmentSum,
 };
 
+use super::drive::{Reducing, Steps};
 use super::reducer::{MaxOf, MeanOf, MinOf, Ordered, ProdOf, Reducer, SumOf, Summand};
 
 /// What segments are reduced by.
@@ -61,51 +62,40 @@ struct Segments {
 type Reduce = fn(&RawContext<'_>, &Segments, &Tensor, &mut Tensor) -> Result<()>;
 
 impl Segments {
-    /// Reduces each segment, beginning with `initial` if there is one; the rest of the output becomes `gap`.
-    fn reduce<R: Reducer<T>, T: Pod>(
+    /// Reduces each segment, beginning with `initial`. What the output has beside them becomes what `gap` is with its count.
+    #[inline(never)]
+    fn reduce<A: Copy + Send + Sync>(
         &self,
         ctx: &RawContext<'_>,
-        data: &[T],
-        output: &mut [T],
-        initial: Option<R::Acc>,
-        gap: T,
+        steps: &dyn Steps<A>,
+        sizes: (usize, usize),
+        initial: A,
+        gap: (A, usize),
     ) -> Result<()> {
-        let row = self.row;
-        let cost = (data.len() / output.len().max(1)).max(1);
-        ctx.try_parallel_chunks(output, row, cost, |first, piece| {
-            let mut next = self.segments.partition_point(|segment| segment.output < first / row);
-            let mut results = scratch::filled(R::IDENTITY, row)?;
-            for (number, target) in (first / row..).zip(piece.chunks_exact_mut(row)) {
-                match self.segments.get(next).filter(|segment| segment.output == number) {
-                    None => target.fill(gap),
-                    Some(segment) => {
-                        self.reduce_one::<R, T>(data, segment, initial, &mut results, target);
-                        next += 1;
+        let ((elements, length), row) = (sizes, self.row);
+        let cost = (elements / length.max(1)).max(1);
+        ctx.try_parallel_for(length / row, cost.saturating_mul(row), |rows| {
+            let mut next = self.segments.partition_point(|segment| segment.output < rows.start);
+            let mut results = scratch::filled(initial, row)?;
+            for number in rows {
+                let segment = self.segments.get(next).filter(|segment| segment.output == number);
+                let count = match segment {
+                    None => {
+                        results.fill(gap.0);
+                        gap.1
                     }
-                }
+                    Some(segment) => {
+                        results.fill(initial);
+                        steps.gather(&mut results, segment.rows.clone(), self.order.as_deref());
+                        next += 1;
+                        segment.rows.len()
+                    }
+                };
+                // SAFETY: no other range has this row.
+                unsafe { steps.finish(&results, count, number * row) };
             }
             Ok(())
         })
-    }
-
-    fn reduce_one<R: Reducer<T>, T: Pod>(
-        &self,
-        data: &[T],
-        segment: &Segment,
-        initial: Option<R::Acc>,
-        results: &mut [R::Acc],
-        target: &mut [T],
-    ) {
-        results.fill(initial.unwrap_or(R::IDENTITY));
-        for place in segment.rows.clone() {
-            let from = self.order.as_ref().map_or(place, |order| order[place]);
-            for (result, &element) in results.iter_mut().zip(&data[from * self.row..][..self.row]) {
-                *result = R::merge(*result, R::lift(element));
-            }
-        }
-        for (target, &result) in target.iter_mut().zip(&*results) {
-            *target = R::finish(result, segment.rows.len());
-        }
     }
 }
 
@@ -119,7 +109,10 @@ impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Sorted<R, T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         reduce_sorted(ctx, |ctx, segments, data, output| {
-            segments.reduce::<R, T>(ctx, data.as_slice()?, output.as_mut_slice()?, None, R::gap())
+            let (data, output) = (data.as_slice()?, output.as_mut_slice()?);
+            let sizes = (data.len(), output.len());
+            let steps = Reducing::<R, T>::new(data, output);
+            segments.reduce(ctx, &steps, sizes, R::IDENTITY, (R::lift(R::gap()), 1))
         })
     }
 }
@@ -188,50 +181,40 @@ impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Unsorted<R, T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         reduce_unsorted(ctx, |ctx, rows, data, output| {
-            let (data, output, gap) = (data.as_slice()?, output.as_mut_slice()?, R::finish(R::initial(), 0));
-            match rows {
-                _ if data.is_empty() => output.fill(gap),
-                Rows::Grouped(rows) => rows.reduce::<R, T>(ctx, data, output, Some(R::initial()), gap)?,
-                Rows::AsTheyStand { segments, row } => reduce_short::<R, T>(ctx, (segments, *row), data, output)?,
+            let (data, output) = (data.as_slice()?, output.as_mut_slice()?);
+            let sizes = (data.len(), output.len());
+            let initial = R::initial();
+            if data.is_empty() {
+                output.fill(R::finish(initial, 0));
+                return Ok(());
             }
-            Ok(())
+            let steps = Reducing::<R, T>::new(data, output);
+            match rows {
+                Rows::Grouped(rows) => rows.reduce(ctx, &steps, sizes, initial, (initial, 0)),
+                Rows::AsTheyStand { segments, row } => reduce_short(ctx, &steps, (segments, *row), sizes, initial),
+            }
         })
     }
 }
 
 /// Reduces rows as they stand. Each thread passes over all of them for some of the segments.
-fn reduce_short<R: SegmentReducer<T>, T: Pod>(
+#[inline(never)]
+fn reduce_short<A: Copy + Send + Sync>(
     ctx: &RawContext<'_>,
+    steps: &dyn Steps<A>,
     (segments, row): (&[i64], usize),
-    data: &[T],
-    output: &mut [T],
+    (elements, length): (usize, usize),
+    initial: A,
 ) -> Result<()> {
-    let count = output.len() / row;
-    let share = count.div_ceil(ctx.threads().clamp(1, count.max(1)));
-    let mut shares: Vec<_> = scratch::collected(output.chunks_mut(share.max(1) * row).enumerate())?;
-    ctx.try_parallel_chunks(&mut shares, 1, data.len(), |_, shares| {
-        for (number, target) in shares {
-            let mut results = scratch::filled(R::initial(), target.len())?;
-            let first = (*number * share) as i64;
-            // Those of other threads are no places here, nor are negative ones.
-            let place = |segment: i64| usize::try_from(segment.wrapping_sub(first)).unwrap_or(usize::MAX);
-            if row == 1 {
-                for (&segment, &element) in segments.iter().zip(data) {
-                    if let Some(result) = results.get_mut(place(segment)) {
-                        *result = R::merge(*result, R::lift(element));
-                    }
-                }
-            } else {
-                for (&segment, elements) in segments.iter().zip(data.chunks_exact(row)) {
-                    let Some(results) = results.get_mut(place(segment).saturating_mul(row)..) else { continue };
-                    for (result, &element) in results.iter_mut().zip(elements) {
-                        *result = R::merge(*result, R::lift(element));
-                    }
-                }
-            }
-            for (target, result) in target.iter_mut().zip(results) {
-                *target = R::finish(result, 0);
-            }
+    let count = length / row;
+    let share = count.div_ceil(ctx.threads().clamp(1, count.max(1))).max(1);
+    ctx.try_parallel_for(count.div_ceil(share), elements, |shares| {
+        for number in shares {
+            let first = number * share;
+            let mut results = scratch::filled(initial, share.min(count - first) * row)?;
+            steps.scatter(&mut results, segments, first as i64, row);
+            // SAFETY: no other share has these segments.
+            unsafe { steps.finish(&results, 0, first * row) };
         }
         Ok(())
     })

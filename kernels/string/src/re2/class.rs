@@ -1,6 +1,7 @@
 //! Sets of characters, and how they look as bytes.
 
 use crate::unicode;
+use kernlink::sort::CompactSort as _;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir};
 
 /// The last code point.
@@ -37,7 +38,7 @@ impl Set {
 
     /// In order, without overlaps and neighbours.
     fn normal(mut self) -> Set {
-        self.ranges.sort_unstable();
+        self.ranges.compact_sort();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(self.ranges.len());
         for (low, high) in self.ranges {
             match merged.last_mut() {
