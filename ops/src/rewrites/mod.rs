@@ -33,7 +33,7 @@ mod shapes;
 mod sizes;
 
 /// The attrs of a node that another op has, too.
-#[cfg(any(feature = "math", feature = "nn"))]
+#[cfg(any(feature = "nn", all(feature = "array", feature = "math")))]
 fn attrs_for(
     m: &kernlink::optimize::rewrite::Rewrite<'_, '_>,
     node: kernlink::graph::NodeId,

@@ -25,6 +25,8 @@ const CASCADE: usize = 128;
 const PASS: usize = 4;
 /// Elements that are worth a part of their own.
 const PART: usize = 16 * 1024;
+/// Results at a time, or so.
+const PIECE: usize = 1024;
 /// The most parts.
 const MAX_PARTS: usize = 64;
 
@@ -377,10 +379,12 @@ fn fold_rows<A: Copy + Send + Sync>(
     let rows = length / inner;
     let parts = if length < 16 * 1024 { (elements / (4 * PART)).min(MAX_PARTS / rows).min(plan.count) } else { 1 };
     if parts <= 1 {
-        ctx.parallel_ranges(length, inner.min(1024), cost(plan.count), &|outputs| {
-            let mut results = vec![identity; outputs.len().min(1024)];
-            for first in outputs.clone().step_by(1024) {
-                let results = &mut results[..(outputs.end - first).min(1024)];
+        // Whole rows, unless they are long: how a short one is folded depends on whether it is whole.
+        let piece = if inner <= PIECE { PIECE / inner * inner } else { PIECE };
+        ctx.parallel_ranges(length, inner.min(PIECE), cost(plan.count), &|outputs| {
+            let mut results = vec![identity; outputs.len().min(piece)];
+            for first in outputs.clone().step_by(piece) {
+                let results = &mut results[..(outputs.end - first).min(piece)];
                 fold(first, 0..blocks, 0..adjacent, results);
                 // SAFETY: the ranges do not overlap.
                 unsafe { steps.finish(results, plan.count, first) };

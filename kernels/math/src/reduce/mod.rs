@@ -123,13 +123,26 @@ mod tests {
     use kernlink::op::{OpDef, Signature};
 
     fn reduce<R: Reducer<T>, T: Pod>(dims: &[usize], axes: &[i64], input: &[T]) -> Vec<T> {
-        let pool = kernlink::threads::ThreadPool::new("test", 2);
+        reduce_on::<R, T>(2, dims, axes, input)
+    }
+
+    fn reduce_on<R: Reducer<T>, T: Pod>(helpers: usize, dims: &[usize], axes: &[i64], input: &[T]) -> Vec<T> {
+        let pool = kernlink::threads::ThreadPool::new("test", helpers);
         let signature = Signature::default();
         let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
         let plan = Plan::new(&Shape::from(dims), axes, false).unwrap();
         let mut output = vec![T::default(); plan.output.num_elements()];
         fill::<R, T>(&ctx, plan, input, &mut output).unwrap();
         output
+    }
+
+    #[test]
+    fn sums_are_the_same_on_any_number_of_threads() {
+        for (dims, axes) in [([1000, 100, 3], [1]), ([70, 40, 130], [1]), ([3, 50, 5000], [1]), ([400, 6, 7], [0])] {
+            let input: Vec<f32> = (0..dims.iter().product()).map(|i: usize| (i * 7919 % 1013) as f32 * 0.37).collect();
+            let [one, two, many] = [0, 1, 7].map(|helpers| reduce_on::<SumOf, f32>(helpers, &dims, &axes, &input));
+            assert!(one == two && one == many, "{dims:?} {axes:?}");
+        }
     }
 
     fn by_definition(dims: &[usize], axes: &[i64], input: &[i64]) -> Vec<i64> {
