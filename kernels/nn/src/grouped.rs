@@ -57,7 +57,7 @@ impl Groups {
         let seen = last.saturating_add(window.saturating_sub(1).saturating_mul(dilation)).saturating_add(1);
         let width = seen.max(input.saturating_add(before));
         // Padding that is much more than the image is not worth its memory.
-        let is_finite = || filter.iter().all(|&factor| (factor - factor) == <T as Number>::ZERO);
+        let is_finite = || filter.iter().all(|&factor| factor * <T as Number>::ZERO == <T as Number>::ZERO);
         if width <= 2 * input && is_finite() { Margin { before, width } } else { Margin { before: 0, width: input } }
     }
 
