@@ -5,6 +5,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`error`] | codes, messages, where an error was raised and which node met it |
+//! | [`sort`] | sorting that costs little code |
 //! | [`threads`] | threads that kernels split their work over, and that nodes run on |
 //! | [`dtype`], [`shape`], [`tensor`] | values |
 //! | [`attr`], [`op`] | what a node says, and what it may be |
