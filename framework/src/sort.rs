@@ -71,7 +71,7 @@ mod tests {
             assert_eq!(by_key, right);
             let (mut falling, mut right) = (items.clone(), items.clone());
             falling.compact_sort_by(|a, b| b.0.cmp(&a.0));
-            right.sort_by(|a, b| b.0.cmp(&a.0));
+            right.sort_by_key(|item| std::cmp::Reverse(item.0));
             assert_eq!(falling, right);
             let mut all: Vec<(usize, usize)> = items.iter().rev().copied().collect();
             all.compact_sort();

@@ -418,11 +418,7 @@ mod tests {
     use kernlink::op::{OpDef, Signature};
     use kernlink::threads::ThreadPool;
 
-    fn agrees<A: Byte, B: Byte>(ctx: Option<&RawContext<'_>>, sizes: Sizes, of: [fn(usize) -> u8; 2])
-    where
-        A: From8,
-        B: From8,
-    {
+    fn agrees<A: Byte + From8, B: Byte + From8>(ctx: Option<&RawContext<'_>>, sizes: Sizes, of: [fn(usize) -> u8; 2]) {
         let Sizes { m, k, n } = sizes;
         let a: Vec<A> = (0..m * k).map(|i| A::from8(of[0](i))).collect();
         let b: Vec<B> = (0..k * n).map(|i| B::from8(of[1](i + 5))).collect();

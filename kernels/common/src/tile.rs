@@ -20,7 +20,7 @@ pub type Segment = [*const f32; ROWS];
 pub enum Words {
     /// An `f32`.
     Float,
-    /// Two `bf16`, whose products are added as `f32`. AVX512-BF16 is needed.
+    /// Two `bf16`, whose products are added as `f32`, without an epilogue. AVX512-BF16 is needed.
     Pair,
     /// Four bytes, unsigned ones of the left operand and signed ones of the right, whose products are added as `i32`; what is
     /// written are such sums, to which no epilogue applies. AVX512-VNNI is needed.
@@ -89,6 +89,7 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
             Words::Float => {}
             Words::Pair => {
                 assert!(single::has_pairs(), "a processor that does not multiply pairs");
+                assert!(strip.epilogue.is_empty(), "an epilogue of pairs");
                 // SAFETY: the processor has the features; the rest is the caller's promise.
                 return unsafe { multiply_pairs(strip, c) };
             }
@@ -374,17 +375,16 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 #[cfg(target_arch = "x86_64")]
 const PANELS: usize = 4;
 
-/// Tiles of several panels, a vector a row and panel, in a module for processors with some features; `$add` adds the
-/// product of a factor and a line to sums.
+/// Tiles of several panels, a vector a row and panel, in a module for processors with some features, with an epilogue or
+/// without; `$add` adds the product of a factor and a line to sums.
 #[cfg(target_arch = "x86_64")]
 macro_rules! tiles {
-    (mod $name:ident for $features:literal: |$sum:ident, $factor:ident, $line:ident| $add:expr) => {
+    (mod $name:ident for $features:literal $(, $epilogue:ident)?: |$sum:ident, $factor:ident, $line:ident| $add:expr) => {
 mod $name {
     use std::arch::x86_64::*;
 
     use super::{COLUMNS, Epilogue, PANELS, Part, ROWS, Segment};
     use crate::epilogue::avx512::{load, store};
-    use crate::epilogue::finish_vectors;
 
     /// A tile's right operand and target.
     #[derive(Clone, Copy)]
@@ -398,6 +398,7 @@ mod $name {
         /// The columns of the last panel that are wanted.
         last: __mmask16,
         accumulate: bool,
+        #[allow(dead_code, reason = "not all tiles have one")]
         epilogue: Epilogue<'t, f32>,
         /// Rows of the panels that come next, of which this tile fetches one in as many as there are tiles, from an element of
         /// a segment on. Many at once would keep the tile itself waiting.
@@ -514,7 +515,10 @@ mod $name {
                 }
                 fetch_at = fetch_at.saturating_sub(tile.length);
             }
-            finish_vectors!(&tile.epilogue, sums: [[_; P]; R], last: tile.last, stride: tile.stride);
+            $({
+                use crate::epilogue::finish_vectors;
+                finish_vectors!(&tile.$epilogue, sums: [[_; P]; R], last: tile.last, stride: tile.stride);
+            })?
             for (row, sums) in sums.iter().enumerate() {
                 for (column, &sum) in sums.iter().enumerate() {
                     let to = c.wrapping_add(row * tile.stride + column * COLUMNS);
@@ -527,7 +531,7 @@ mod $name {
     };
 }
 #[cfg(target_arch = "x86_64")]
-tiles!(mod avx512 for "avx512f": |sum, factor, line| _mm512_fmadd_ps(factor, line, sum));
+tiles!(mod avx512 for "avx512f", epilogue: |sum, factor, line| _mm512_fmadd_ps(factor, line, sum));
 #[cfg(target_arch = "x86_64")]
 tiles!(mod avx512_pairs for "avx512f,avx512bf16": |sum, factor, line| {
     _mm512_dpbf16_ps(sum, std::mem::transmute::<__m512, __m512bh>(factor), std::mem::transmute::<__m512, __m512bh>(line))
