@@ -2,8 +2,8 @@
 //!
 //! A tile register holds 16 rows of 64 bytes. Two tiles of the left operand, 16 rows with 16 words each, times two of the right
 //! one, 16 rows of two panels, are added to four tiles of results: each tile that is loaded is used twice. As with AVX512-BF16
-//! products of `bf16` are added in `f32`, and subnormal numbers count as zero, but in another order: the elements of a tile's rows with
-//! even places, those with odd ones, then both to what is there. So the results differ in their last bits.
+//! products of `bf16` are added in `f32`, and subnormal numbers count as zero, but in another order: the elements of a tile's
+//! rows with even places, those with odd ones, then both to what is there. So the results differ in their last bits.
 //!
 //! The instructions are written out, as the compiler has no functions for them yet. Source: Intel 64 and IA-32 Architectures
 //! Software Developer's Manual, volume 1, chapter 18.

@@ -1,5 +1,5 @@
-//! The innermost loop of products of `f32`, pairs of `bf16` and 8-bit integers: a tile of the result in registers, rows of the left operand wherever they
-//! lie in memory, the right operand packed into panels.
+//! The innermost loop of products of `f32`, pairs of `bf16` and 8-bit integers: a tile of the result in registers, rows of the
+//! left operand wherever they lie in memory, the right operand packed into panels.
 //!
 //! A row of the left operand is a list of segments of equal length, each behind a pointer of its own. One segment
 //! makes an ordinary matrix; one segment for each tap of a filter makes a convolution that copies nothing.
