@@ -146,62 +146,33 @@ pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Poolin
 
 /// A dtype of which the greatest elements are found.
 pub(super) trait Compared: RealNumber {
-    /// What elements are compared as.
-    type Key: Copy;
+    /// What elements are compared as: 16-bit floats as the `f32` that they are.
+    type Wide: Copy + PartialOrd;
     /// As such.
-    fn key(self) -> Self::Key;
+    fn wide(self) -> Self::Wide;
     /// The element that is such.
-    fn of_key(key: Self::Key) -> Self;
-    /// [`greater`] of elements.
-    fn greater_key(largest: Self::Key, element: Self::Key) -> Self::Key;
+    fn narrow(wide: Self::Wide) -> Self;
 }
 
 macro_rules! compared {
-    ($($t:ty),+) => {$(
+    ($wide:ty: $($t:ty),+ => |$x:ident| $widen:expr, |$y:ident| $narrow:expr) => {$(
         impl Compared for $t {
-            type Key = $t;
+            type Wide = $wide;
             #[inline(always)]
-            fn key(self) -> $t {
-                self
+            fn wide(self) -> $wide {
+                let $x = self;
+                $widen
             }
             #[inline(always)]
-            fn of_key(key: $t) -> $t {
-                key
-            }
-            #[inline(always)]
-            fn greater_key(largest: $t, element: $t) -> $t {
-                greater(largest, element)
+            fn narrow($y: $wide) -> $t {
+                $narrow
             }
         }
     )+};
-    // As integers in the same order, of which vectors hold more than of `f32`.
-    (half $($t:ident, $infinity:literal;)+) => {$(
-        impl Compared for $t {
-            type Key = i16;
-            /// NaN, which never wins, is the least.
-            #[inline(always)]
-            fn key(self) -> i16 {
-                let bits = self.to_bits().cast_signed();
-                if bits & i16::MAX > $infinity { i16::MIN } else { bits ^ (bits >> 15 & i16::MAX) }
-            }
-            #[inline(always)]
-            fn of_key(key: i16) -> $t {
-                $t::from_bits((key ^ (key >> 15 & i16::MAX)).cast_unsigned())
-            }
-            /// The two zeros, -1 and 0, are equal.
-            #[inline(always)]
-            fn greater_key(largest: i16, element: i16) -> i16 {
-                if (largest < element) & !((largest == -1) & (element == 0)) { element } else { largest }
-            }
-        }
-    )+};
+    ($($t:ty),+) => { $(compared!($t: $t => |x| x, |x| x);)+ };
 }
 compared!(i8, i16, i32, i64, u8, u16, f32, f64);
-compared! {
-    half
-    f16, 0x7c00;
-    bf16, 0x7f80;
-}
+compared!(f32: f16, bf16 => |x| Float16::widened(x), |x| Float16::nearest(x));
 
 /// The larger one; the first of two that are equal, and not a NaN in the second place.
 #[inline(always)]
@@ -220,7 +191,7 @@ widest! {
     pub(super) fn max_line<T: Compared>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::MIN.key(), |largest, element: T| T::greater_key(largest, element.key()), T::of_key);
+            window.fold(image, target, T::MIN.wide(), |largest, element: T| greater(largest, element.wide()), T::narrow);
         }
     }
 }
@@ -235,7 +206,7 @@ widest! {
         for (column, target) in target.chunks_exact_mut(depth).enumerate() {
             let window = Window::new(geometry, row, column);
             if is_inside && inside.contains(&column) {
-                window.fold(image, target, T::MIN.key(), |largest, element: T| T::greater_key(largest, element.key()), T::of_key);
+                window.fold(image, target, T::MIN.wide(), |largest, element: T| greater(largest, element.wide()), T::narrow);
                 continue;
             }
             let with_zero = |target: &mut [T]| target.iter_mut().for_each(|largest| *largest = greater(*largest, T::ZERO));
@@ -407,23 +378,6 @@ mod tests {
                 assert_eq!((window.pixels(), folded), (pixels, sums), "{depth} at {row}, {column}");
             }
         }
-    }
-
-    #[test]
-    fn halves_are_compared_as_what_they_are() {
-        let some =
-            [0.0f32, -0.0, 1.0, -1.0, 65504.0, -65504.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 6e-8, -6e-8];
-        fn check<T: Compared<Key = i16>>(some: &[T], bits: impl Fn(T) -> u16) {
-            for &largest in some.iter().filter(|largest| largest.partial_cmp(largest).is_some()) {
-                assert_eq!(bits(T::of_key(largest.key())), bits(largest));
-                for &element in some {
-                    let found = T::of_key(T::greater_key(largest.key(), element.key()));
-                    assert_eq!(bits(found), bits(greater(largest, element)), "{largest:?} {element:?}");
-                }
-            }
-        }
-        check(&some.map(f16::from_f32), f16::to_bits);
-        check(&some.map(bf16::from_f32), bf16::to_bits);
     }
 
     #[test]
