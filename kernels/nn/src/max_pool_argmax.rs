@@ -9,7 +9,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 
 use super::max_pool_grad::places_of_line;
-use super::pool::{Compared, max_line, max_pool};
+use super::pool::{max_line, max_pool};
 
 /// The padding of a node whose window is among its inputs.
 fn padding(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<String> {
@@ -18,7 +18,7 @@ fn padding(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<String> {
 }
 
 #[register_kernel(device = Cpu, T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64], state = padding)]
-fn max_pool_v2<T: Compared>(padding: &String, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
+fn max_pool_v2<T: RealNumber>(padding: &String, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
     let pooling = Pooling::from_inputs(ctx, 1, padding)?;
     max_pool::<T>(ctx, &pooling, max_line::<T>)
 }

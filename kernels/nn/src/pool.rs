@@ -109,7 +109,7 @@ impl Window {
     T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
     state = |ctx| Pooling::of_maxima(ctx.attrs),
 )]
-fn max_pool_kernel<T: Compared>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
+fn max_pool_kernel<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
     max_pool::<T>(ctx, pooling, max_line::<T>)
 }
 
@@ -118,7 +118,7 @@ fn max_pool_kernel<T: Compared>(pooling: &Pooling, ctx: &mut KernelContext<'_, M
     T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
     state = |ctx| Pooling::of_maxima(ctx.attrs),
 )]
-fn padded_max_pool<T: Compared>(pooling: &Pooling, ctx: &mut KernelContext<'_, PaddedMaxPool>) -> Result<()> {
+fn padded_max_pool<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, PaddedMaxPool>) -> Result<()> {
     max_pool::<T>(ctx, pooling, padded_max_line::<T>)
 }
 
@@ -144,39 +144,9 @@ pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Poolin
     ctx.set_output_at(0, output)
 }
 
-/// A dtype of which the greatest elements are found.
-pub(super) trait Compared: RealNumber {
-    /// What elements are compared as: 16-bit floats as the `f32` that they are.
-    type Wide: Copy + PartialOrd;
-    /// As such.
-    fn wide(self) -> Self::Wide;
-    /// The element that is such.
-    fn narrow(wide: Self::Wide) -> Self;
-}
-
-macro_rules! compared {
-    ($wide:ty: $($t:ty),+ => |$x:ident| $widen:expr, |$y:ident| $narrow:expr) => {$(
-        impl Compared for $t {
-            type Wide = $wide;
-            #[inline(always)]
-            fn wide(self) -> $wide {
-                let $x = self;
-                $widen
-            }
-            #[inline(always)]
-            fn narrow($y: $wide) -> $t {
-                $narrow
-            }
-        }
-    )+};
-    ($($t:ty),+) => { $(compared!($t: $t => |x| x, |x| x);)+ };
-}
-compared!(i8, i16, i32, i64, u8, u16, f32, f64);
-compared!(f32: f16, bf16 => |x| Float16::widened(x), |x| Float16::nearest(x));
-
 /// The larger one; the first of two that are equal, and not a NaN in the second place.
 #[inline(always)]
-fn greater<T: Copy + PartialOrd>(largest: T, element: T) -> T {
+fn greater<T: RealNumber>(largest: T, element: T) -> T {
     if largest < element { element } else { largest }
 }
 
@@ -188,10 +158,10 @@ fn largest<T: RealNumber>(window: &[T]) -> T {
 
 widest! {
     /// A line of maxima. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
-    pub(super) fn max_line<T: Compared>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+    pub(super) fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::MIN.wide(), |largest, element: T| greater(largest, element.wide()), T::narrow);
+            window.fold(image, target, T::MIN, greater, |largest| largest);
         }
     }
 }
@@ -199,14 +169,14 @@ widest! {
 widest! {
     /// A line of maxima of an image with zeros around it. Zeros and pixels are compared in the order in which a padded image
     /// has them, as the first of two zeros with different signs wins.
-    fn padded_max_line<T: Compared>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+    fn padded_max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         let Geometry { rows, columns, depth, .. } = *geometry;
         let (row_taps, inside) = (rows.taps(row), columns.interior());
         let is_inside = row_taps.len() == rows.window;
         for (column, target) in target.chunks_exact_mut(depth).enumerate() {
             let window = Window::new(geometry, row, column);
             if is_inside && inside.contains(&column) {
-                window.fold(image, target, T::MIN.wide(), |largest, element: T| greater(largest, element.wide()), T::narrow);
+                window.fold(image, target, T::MIN, greater, |largest| largest);
                 continue;
             }
             let with_zero = |target: &mut [T]| target.iter_mut().for_each(|largest| *largest = greater(*largest, T::ZERO));
