@@ -181,10 +181,11 @@ def reductions():
 
 
 def products():
-    for m, k, n in ((64, 64, 64), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (1, 1024, 1000),
+    for m, k, n in ((64, 64, 64), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (1, 1024, 1000),
                     (8, 4096, 1000), (128, 768, 3072), (3136, 64, 256), (49, 512, 2048), (1000, 1000, 1)):
         yield item("MatMul", f"{m}x{k}x{n}", {"a": tensor([m, k]), "b": tensor([k, n])})
-    for dtype, n in (("float64", 512), ("float16", 256), ("bfloat16", 512), ("int32", 256), ("complex64", 256)):
+    for dtype, n in (("float64", 512), ("float16", 256), ("bfloat16", 512), ("bfloat16", 1024),
+                     ("bfloat16", 2048), ("int32", 256), ("complex64", 256)):
         yield item("MatMul", f"{n}x{n}x{n}", {"a": tensor([n, n], dtype), "b": tensor([n, n], dtype)}, dtype)
     yield item("MatMul", "32x1024x1024", {"a": tensor([32, 1024], "bfloat16"), "b": tensor([1024, 1024], "bfloat16")},
                "bfloat16")
