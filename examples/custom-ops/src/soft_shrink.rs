@@ -20,11 +20,10 @@ impl<T: RealNumber> SliceLoop<2> for Shrunk<T> {
     type In = T;
     type Out = T;
 
-    fn run([x, threshold]: [&[T]; 2], y: &mut [T]) -> bool {
+    fn run([x, threshold]: [&[T]; 2], y: &mut [T]) {
         for ((y, &x), &threshold) in y.iter_mut().zip(x).zip(threshold) {
             *y = shrunk(x, threshold);
         }
-        true
     }
 }
 

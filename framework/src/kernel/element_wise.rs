@@ -71,9 +71,9 @@ pub trait SliceLoop<const N: usize> {
     /// The elements of the output.
     type Out: Pod;
 
-    /// Computes all of `out` from the inputs; all slices have one length. Returns false if some elements are not allowed;
-    /// what a kernel says of itself as [`ElementWise`] allows all.
-    fn run(inputs: [&[Self::In]; N], out: &mut [Self::Out]) -> bool;
+    /// Computes all of `out` from the inputs; all slices have one length. It allows all elements, as every kernel with an
+    /// [`ElementWise`] does.
+    fn run(inputs: [&[Self::In]; N], out: &mut [Self::Out]);
 }
 
 /// The function of a kernel on the host.
@@ -241,7 +241,8 @@ unsafe fn run<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut
             std::slice::from_raw_parts_mut(out.cast(), length),
         )
     };
-    L::run(inputs, out)
+    L::run(inputs, out);
+    true
 }
 
 impl RawConstruction<'_> {

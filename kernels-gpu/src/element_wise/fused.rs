@@ -13,7 +13,7 @@ use kernlink_geometry::chain::{self, Step};
 use kernlink_geometry::element_wise::condition;
 use kernlink_macros::register_kernel;
 use kernlink_ops::FusedElementWise;
-use kernlink_ops::shapes::{Operand, ProgramAttrs};
+use kernlink_ops::shapes::Operand;
 use smallvec::SmallVec;
 
 use super::chain::{Chain, Lie, Link, Pattern, Walk};
@@ -48,14 +48,7 @@ impl OpKernel<FusedElementWise> for Fused {
     fn new(ctx: &KernelConstruction<'_, FusedElementWise>) -> Result<Self> {
         let attrs = ctx.attrs();
         let inputs = attrs.Tin.clone();
-        let said = ProgramAttrs {
-            ops: &attrs.ops,
-            types: &attrs.types,
-            operands: &attrs.operands,
-            shapes: &attrs.shapes,
-            parameters: &attrs.parameters,
-        };
-        let steps: Vec<Step<Function>> = chain::steps(ctx, &inputs, attrs.T, said, &attrs.names)?;
+        let steps: Vec<Step<Function>> = chain::steps(ctx, &inputs, attrs.T, attrs.into(), &attrs.names)?;
         steps.iter().try_for_each(|step| step.ensure_arity(step.function.inputs().len()))?;
         for step in &steps {
             let (declared, given) = (step.function.parameters().len(), usize::from(step.parameter.is_some()));

@@ -24,3 +24,10 @@ use crate::shapes;
     shape_fn = shapes::fused_element_wise_shape,
 )]
 pub struct FusedElementWise;
+
+impl<'a> From<&'a FusedElementWiseAttrs> for shapes::ProgramAttrs<'a> {
+    fn from(attrs: &'a FusedElementWiseAttrs) -> Self {
+        let FusedElementWiseAttrs { ops, types, operands, shapes, parameters, .. } = attrs;
+        Self { ops, types, operands, shapes, parameters }
+    }
+}

@@ -8,7 +8,7 @@ use kernlink::{Result, bail, ensure};
 use kernlink_geometry::chain::{self, Step};
 use kernlink_geometry::element_wise::condition;
 use kernlink_ops::FusedElementWise;
-use kernlink_ops::shapes::{Operand, ProgramAttrs};
+use kernlink_ops::shapes::Operand;
 use smallvec::SmallVec;
 
 use crate::driver::{Loop, NO_ERROR, Spec, UNIT, computed, scalar, start_of};
@@ -34,14 +34,7 @@ impl Program {
     pub(super) fn new(ctx: &KernelConstruction<'_, FusedElementWise>) -> Result<Program> {
         let attrs = ctx.attrs();
         let (inputs, output) = (attrs.Tin.clone(), attrs.T);
-        let said = ProgramAttrs {
-            ops: &attrs.ops,
-            types: &attrs.types,
-            operands: &attrs.operands,
-            shapes: &attrs.shapes,
-            parameters: &attrs.parameters,
-        };
-        let steps: Vec<Step<ElementFunction>> = chain::steps(ctx, &inputs, output, said, &attrs.names)?;
+        let steps: Vec<Step<ElementFunction>> = chain::steps(ctx, &inputs, output, attrs.into(), &attrs.names)?;
         let mut parameters = Vec::with_capacity(steps.len());
         for step in &steps {
             let (function, operands) = (&step.function, step.operands.len());

@@ -17,8 +17,8 @@ use super::product::{Factor, Operand, Packed, Products};
 /// Attrs `adj_x` and `adj_y`: whether a factor is transposed and its elements conjugated.
 #[derive(Clone, Copy)]
 pub(super) struct Adjoint {
-    x: bool,
-    y: bool,
+    pub(super) x: bool,
+    pub(super) y: bool,
 }
 
 impl Adjoint {

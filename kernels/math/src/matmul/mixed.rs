@@ -128,3 +128,64 @@ type IntegersFirst<Ta> = Mixed<Ta, bf16, bf16>;
 
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [bf16], Tb = [i8, u8], Tout = [bfloat16])]
 type IntegersSecond<Tb> = Mixed<bf16, Tb, bf16>;
+
+#[cfg(test)]
+mod tests {
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+
+    use super::*;
+
+    /// The products of tensors of these shapes by fours, twice by what one node keeps, and as 32-bit integers.
+    fn agree(ctx: &RawContext<'_>, adjoint: Adjoint, shapes: [&[usize]; 2], is_constant: bool) {
+        let numbers = |shape: &[usize], by: usize| -> Vec<u8> {
+            (0..shape.iter().product()).map(|i: usize| (i * by % 253) as u8).collect()
+        };
+        let x: Vec<i8> = numbers(shapes[0], 37).into_iter().map(u8::cast_signed).collect();
+        let x = Tensor::from_vec(shapes[0], x).unwrap();
+        let y = Tensor::from_vec(shapes[1], numbers(shapes[1], 91)).unwrap();
+        let wide = (convert::<i8, i32>(&x).unwrap(), convert::<u8, i32>(&y).unwrap());
+        let expected = multiply::<i32>(ctx, adjoint, true, &wide.0, &wide.1, &Packed::new(false)).unwrap();
+        let products = adjoint.products(x.shape(), y.shape(), true).unwrap();
+        let is_taken = expected.num_elements() == 0 || int8::is_worthwhile(products.sizes_of_one());
+        assert!(is_taken, "{shapes:?} is for the other way");
+        let packed = Packed::new(is_constant);
+        for _ in 0..4 {
+            let mut output = vec![77; products.output.num_elements()];
+            by_fours::<i8, u8>(ctx, &products, x.as_slice().unwrap(), &y, &packed, &mut output).unwrap();
+            assert!(output == expected.as_slice::<i32>().unwrap(), "{shapes:?}");
+        }
+    }
+
+    #[test]
+    fn products_by_fours_are_those_of_wider_integers() {
+        if !int8::is_available() {
+            eprintln!("this processor does not multiply 8-bit integers four at a time: nothing is tested");
+            return;
+        }
+        let signature = Signature::default();
+        let pool = ThreadPool::new("test", 2);
+        let ctx = RawContext::new("product", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        for adjoint in [(false, false), (true, false), (false, true), (true, true)].map(|(x, y)| Adjoint { x, y }) {
+            let side = |rows, columns, exchanged| if exchanged { [columns, rows] } else { [rows, columns] };
+            let (x, y) = (side(9, 30, adjoint.x), side(30, 21, adjoint.y));
+            // One matrix, one for all, one each, and batches that broadcast to each other.
+            for (batch_x, batch_y) in [
+                (&[][..], &[][..]),
+                (&[7], &[]),
+                (&[7], &[1]),
+                (&[40], &[40]),
+                (&[2, 1], &[3]),
+                (&[], &[5]),
+                (&[0], &[]),
+            ] {
+                let (x, y) = ([batch_x, &x].concat(), [batch_y, &y].concat());
+                agree(&ctx, adjoint, [&x, &y], true);
+                agree(&ctx, adjoint, [&x, &y], false);
+            }
+        }
+        // Few that all threads share.
+        agree(&ctx, Adjoint { x: false, y: false }, [&[2, 256, 260], &[2, 260, 256]], false);
+        assert!(!int8::is_worthwhile(Sizes { m: 100, k: 100, n: 1 }), "a vector is for the other way");
+    }
+}
