@@ -60,6 +60,14 @@ impl StridedCopy {
         StridedCopy { target, source, ..self }
     }
 
+    /// Where the box begins in the source, if its elements are neighbours there and become all `count` of the target, in the
+    /// same order.
+    pub fn run_of(&self, count: usize) -> Option<usize> {
+        let is_straight = |step: &Step| step.count == 1 || step.source >= 0 && step.source as usize == step.target;
+        let is_all = self.steps.iter().try_fold(1usize, |turns, step| turns.checked_mul(step.count)) == Some(count);
+        (self.target == 0 && is_all && count > 0 && self.steps.iter().all(is_straight)).then_some(self.source)
+    }
+
     /// The loops from the one with the longest stride in the target to the one with the shortest, joined where two are
     /// one, after a check that the box fits the tensors and does not meet an element of the target twice. `None` if
     /// there is nothing to copy.

@@ -375,6 +375,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         of_any!("c = Const() dtype=int32 value=[]\ny = Mean(x, c)"),
         &[["value=[]", "value=[0]"]],
     ),
+    example(
+        "merge-packs",
+        of_any!("q = Neg(x)\na = Pack([x, q])\nb = Pack([q, x]) axis=0\ny = Pack([a, b]) axis=1"),
+        &[["axis=0", "axis=1"], ["axis=1", "axis=2"], ["Pack([a, b])", "Pack([a, a])"]],
+    ),
     example("drop-sum-of-one", of_any!("y = AddN([x])"), &[["[x]", "[x, x]"]]),
     example("drop-cast", of_any!("y = Cast(x) DstT=float"), &[["DstT=float", "DstT=double"]]),
     example("drop-casts", of_any!("a = Cast(x) DstT=double\ny = Cast(a) DstT=float"), &[["DstT=double", "DstT=half"]]),

@@ -284,6 +284,38 @@ fn moves_that_lead_nowhere_are_left_out() {
 }
 
 #[test]
+fn stacks_of_stacks_are_one() {
+    let known = "i = Placeholder() dtype=float\ns = Const() dtype=int32 value=[3, 2]\nx = Reshape(i, s)\n";
+    let stacks = |first: &str, second: &str, last: &str| {
+        let of_two = format!("a = Pack([x, p{first}])\nb = Pack([q, p{second}])\ny = Pack([a, b]){last}");
+        format!("{known}p = Neg(x)\nq = Exp(x)\n{of_two}\nz = Neg(y)")
+    };
+    for (first, second, last, values, dims) in [
+        ("", "", "", "[x, p, q, p]", "[2, 2, 3, 2]"),
+        ("", "", " axis=1", "[x, q, p, p]", "[2, 2, 3, 2]"),
+        (", q", ", x", " axis=1", "[x, q, p, p, q, x]", "[3, 2, 3, 2]"),
+        (", q", ", x", "", "[x, p, q, q, p, x]", "[2, 3, 3, 2]"),
+    ] {
+        let after = rewritten("merge-packs", &stacks(first, second, last));
+        assert!(after.matches("Pack(").count() == 1 && after.contains(&format!("Pack({values})")), "{after}");
+        assert!(after.contains(&format!("value={dims}")) && after.contains("Reshape("), "{after}");
+    }
+    // Of different lengths, along the last dimension, waited for, on another device, or used by others they stay.
+    let text = stacks("", "", " axis=1");
+    for (from, to) in [
+        ("Pack([q, p])", "Pack([q, p]) axis=-1"),
+        (" axis=1", " axis=-1"),
+        ("Pack([q, p])", "Pack([q, p], ^x)"),
+        ("z = Neg(y)", "z = Neg(y)\nw = Neg(b)"),
+    ] {
+        leaves("merge-packs", &text.replacen(from, to, 1));
+    }
+    // Shapes that nobody knows are computed.
+    let after = rewritten("merge-packs", &text.replacen(known, "x = Placeholder() dtype=float\n", 1));
+    assert!(after.contains("Shape(x)") && after.contains("ConcatV2([") && after.matches("Pack(").count() == 1, "{after}");
+}
+
+#[test]
 fn pairs_of_moves_are_none_or_one() {
     let perms = |a: &str, b: &str| vector("a", a) + &vector("b", b);
     let transposed =

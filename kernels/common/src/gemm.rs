@@ -271,7 +271,7 @@ fn with_vector<T: Gemv>(
         copy = scratch::collected((0..k).map(|index| x[index * stride]))?;
         &copy
     };
-    Ok(gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate))
+    gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate)
 }
 
 /// [`gemm`] of `f32` by the crate `matrixmultiply`.

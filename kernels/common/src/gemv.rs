@@ -5,7 +5,7 @@ use std::ops::Range;
 use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::RawContext;
-use kernlink::tensor::scratch;
+use kernlink::tensor::{Tensor, scratch};
 
 use crate::gemm::{Matrix, Shared, Sizes, Target};
 use crate::single::Single;
@@ -32,16 +32,24 @@ impl Gemv for f64 {
 
 /// `y[j] = Σ x[p] matrix[p, j]` or, if `accumulate`, that added to `y`; whether the matrix lies so that this is done
 /// here. It has as many rows as `x` has elements and as many columns as `y` has.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
 pub fn gemv<T: Gemv>(
     ctx: Option<&RawContext<'_>>,
     x: &[T],
     matrix: Matrix<'_, T>,
     y: &mut [T],
     accumulate: bool,
-) -> bool {
+) -> Result<bool> {
     let by_columns = matrix.column_stride == 1;
     if !by_columns && matrix.row_stride != 1 {
-        return false;
+        return Ok(false);
+    }
+    let rows = if by_columns { rows_of_a_block::<T>(x.len(), y.len()) } else { x.len() };
+    if rows < x.len() {
+        by_blocks(ctx, rows, x, matrix, y, accumulate)?;
+        return Ok(true);
     }
     let work = |first: usize, y: &mut [T]| {
         if !accumulate {
@@ -58,7 +66,67 @@ pub fn gemv<T: Gemv>(
         Some(ctx) => ctx.parallel_chunks(y, if by_columns { 64 } else { 4 }, 1 + x.len() / 8, work),
         None => work(0, y),
     }
-    true
+    Ok(true)
+}
+
+/// How many rows of a matrix are multiplied at a time, each such block into sums of its own: all of them if the matrix is
+/// small, or its rows are long.
+///
+/// Threads that take blocks read memory from one end to the other. Threads that take columns read a part of each row, which
+/// is as far from the next as the row is long: such parts meet in few sets of a cache, and leave the others unused. The size
+/// depends on that of the matrix alone, so that a product is the same, to the bit, on any number of threads.
+fn rows_of_a_block<T>(k: usize, n: usize) -> usize {
+    /// Bytes of a row that is long enough to be read in parts.
+    const LONG: usize = 32 * 1024;
+    /// Elements of a matrix that is worth a second thread.
+    const SHARED: usize = 64 * 1024;
+    const MOST_BLOCKS: usize = 16;
+    const LEAST_ROWS: usize = 64;
+    if n * size_of::<T>() >= LONG || k.saturating_mul(n) < SHARED {
+        return k;
+    }
+    k.div_ceil(MOST_BLOCKS).next_multiple_of(4).max(LEAST_ROWS)
+}
+
+/// [`gemv`] of a matrix whose rows have no gaps, so many rows at a time. There are several such blocks.
+fn by_blocks<T: Gemv>(
+    ctx: Option<&RawContext<'_>>,
+    rows: usize,
+    x: &[T],
+    matrix: Matrix<'_, T>,
+    y: &mut [T],
+    accumulate: bool,
+) -> Result<()> {
+    let (n, blocks) = (y.len(), x.len().div_ceil(rows));
+    let of_block = |block: usize, sums: &mut [T]| {
+        let rows = block * rows..x.len().min((block + 1) * rows);
+        sums.fill(T::ZERO);
+        add_rows(&x[rows.clone()], &matrix.data[rows.start * matrix.row_stride..], matrix.row_stride, sums);
+    };
+    let add = |y: &mut [T], sums: &[T]| y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = y.wrapping_add(sum));
+    let ctx = ctx.filter(|ctx| ctx.threads() > 1);
+    // One thread needs the sums of one block at a time, which the first cache holds.
+    let mut sums = Tensor::alloc(T::DTYPE, [if ctx.is_some() { blocks } else { 1 }, n])?;
+    let sums = sums.as_mut_slice::<T>()?;
+    if let Some(ctx) = ctx {
+        ctx.parallel_chunks(sums, n, 1 + rows / 8, |first, sums| {
+            sums.chunks_exact_mut(n).zip(first / n..).for_each(|(sums, block)| of_block(block, sums));
+        });
+    }
+    for block in 0..blocks {
+        let sums = match ctx {
+            Some(_) => &sums[block * n..][..n],
+            None => {
+                of_block(block, sums);
+                &*sums
+            }
+        };
+        match block == 0 && !accumulate {
+            true => y.copy_from_slice(sums),
+            false => add(y, sums),
+        }
+    }
+    Ok(())
 }
 
 /// Rows of a left operand of 16-bit floats for which [`few_rows`] beats tiles.
@@ -158,7 +226,7 @@ dispatched! {
 #[inline(always)]
 fn add_rows_body<T: Gemv>(x: &[T], rows: &[T], stride: usize, y: &mut [T], mul_add: impl Fn(T, T, T) -> T) {
     // As many elements of `y` stay in the cache, and four rows at a time spare reading them again.
-    const TILE: usize = 1024;
+    const TILE: usize = 4096;
     for (index, y) in y.chunks_mut(TILE).enumerate() {
         let width = y.len();
         let row = |p: usize| &rows[p * stride + index * TILE..][..width];
@@ -254,7 +322,7 @@ mod tests {
 
     #[test]
     fn both_layouts_agree_with_the_definition() {
-        for (k, n) in [(1, 1), (3, 5), (37, 70), (64, 4), (130, 2050), (5, 0)] {
+        for (k, n) in [(1, 1), (3, 5), (37, 70), (64, 4), (130, 2050), (1030, 64), (2051, 70), (70, 9000), (5, 0)] {
             let x: Vec<f32> = (0..k).map(|p| (p % 5) as f32).collect();
             let b: Vec<f32> = (0..k * n).map(|i| (i % 7) as f32).collect();
             for matrix in [Matrix::rows(&b, n), Matrix::transposed(&b, k)] {
@@ -262,9 +330,9 @@ mod tests {
                     .map(|j| (0..k).map(|p| x[p] * b[p * matrix.row_stride + j * matrix.column_stride]).sum())
                     .collect();
                 let mut y = vec![f32::NAN; n];
-                assert!(gemv(None, &x, matrix, &mut y, false));
+                assert!(gemv(None, &x, matrix, &mut y, false).unwrap());
                 assert_eq!(y, expected);
-                assert!(gemv(None, &x, matrix, &mut y, true));
+                assert!(gemv(None, &x, matrix, &mut y, true).unwrap());
                 assert!(y.iter().zip(&expected).all(|(y, expected)| *y == 2.0 * expected));
             }
         }

@@ -54,6 +54,9 @@ pub fn arranged(ctx: &RawContext<'_>, index: usize, input: Tensor, to: Rearrange
     arranged_in(ctx, input, to, |shape| ctx.allocate_output_at(index, shape))
 }
 
+/// Bytes of neighbouring elements that are worth sharing and not copying.
+const WORTH_SHARING: usize = 4096;
+
 /// The tensor that becomes of `input`, in memory that `allocate` gives if it needs any.
 pub fn arranged_in(
     ctx: &RawContext<'_>,
@@ -66,6 +69,13 @@ pub fn arranged_in(
         Elements::Same => input.reshaped(shape),
         Elements::Rows(rows) => input.slice_rows(rows.start, rows.end)?.reshaped(shape),
         Elements::Copied(copy) => {
+            let (all, count) = (input.num_elements(), shape.num_elements());
+            if let Some(first) = copy.run_of(count)
+                && input.dtype().is_pod()
+                && count.saturating_mul(input.dtype().size()) >= WORTH_SHARING
+            {
+                return input.reshaped([all])?.slice_rows(first, first + count)?.reshaped(shape);
+            }
             let mut output = allocate(shape)?;
             copy.run(ctx, &mut output, &input)?;
             Ok(output)
