@@ -42,6 +42,11 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { data, row_stride: 1, column_stride: columns }
     }
 
+    /// The transpose.
+    pub fn turned(self) -> Self {
+        Matrix { row_stride: self.column_stride, column_stride: self.row_stride, ..self }
+    }
+
     /// From `row` and `column` on; what lies outside the data becomes empty.
     fn from(self, row: usize, column: usize) -> Self {
         let start = row * self.row_stride + column * self.column_stride;
