@@ -312,7 +312,10 @@ fn stacks_of_stacks_are_one() {
     }
     // Shapes that nobody knows are computed.
     let after = rewritten("merge-packs", &text.replacen(known, "x = Placeholder() dtype=float\n", 1));
-    assert!(after.contains("Shape(x)") && after.contains("ConcatV2([") && after.matches("Pack(").count() == 1, "{after}");
+    assert!(
+        after.contains("Shape(x)") && after.contains("ConcatV2([") && after.matches("Pack(").count() == 1,
+        "{after}"
+    );
 }
 
 #[test]

@@ -297,7 +297,8 @@ fn add_turned<T: Gemm>(
     ctx.parallel_chunks(output, LINES * depth, parts, |first, piece| {
         let (mut line, mut rest) = (first / depth, piece);
         while !rest.is_empty() {
-            let chunk = (0..chunks).map(|chunk| taps_of(chunk, chunks, taps)).find(|of| of.contains(&(line / patch_depth)));
+            let chunk =
+                (0..chunks).map(|chunk| taps_of(chunk, chunks, taps)).find(|of| of.contains(&(line / patch_depth)));
             let (start, end) = chunk.map_or((line, line + 1), |of| (of.start * patch_depth, of.end * patch_depth));
             let lines = LINES.min(end - line).min(rest.len() / depth);
             let (target, others) = rest.split_at_mut(lines * depth);
