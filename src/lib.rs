@@ -66,6 +66,11 @@ mod adding_an_op {}
 #[doc = include_str!("../docs/from-tensorflow.md")]
 mod from_tensorflow {}
 
+/// The examples of docs/gradients.md.
+#[cfg(all(doctest, feature = "gradients"))]
+#[doc = include_str!("../docs/gradients.md")]
+mod gradients {}
+
 /// The examples of docs/optimizing.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/optimizing.md")]
@@ -88,7 +93,10 @@ pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
-pub use kernlink_macros::{register_kernel, register_op, register_rewrite, registered_kernels, registered_ops};
+pub use kernlink_macros::{
+    not_differentiable, register_gradient, register_kernel, register_op, register_rewrite, registered_kernels,
+    registered_ops,
+};
 pub use kernlink_ops as ops;
 pub use model::{MetaGraph, SavedModel};
 
@@ -130,6 +138,9 @@ pub mod prelude {
     pub use kernlink_framework::dtype::{
         Complex32, Complex64, DataType, Element, Number, Pod, RealNumber, TString, Wrapping, bf16, f16,
     };
+    pub use kernlink_framework::gradient::{
+        Gradient, GradientScope, GradientTape, Gradients, IndexedSlices, NoGradient, ShapeOf, Value,
+    };
     pub use kernlink_framework::graph::{Graph, NodeId, OpScope, Output};
     pub use kernlink_framework::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel};
     pub use kernlink_framework::optimize::rewrite::{Matched, MatchedNode, Rewrite};
@@ -138,6 +149,6 @@ pub mod prelude {
     pub use kernlink_framework::shape_inference::InferenceContext;
     pub use kernlink_framework::tensor::Tensor;
     pub use kernlink_framework::{Code, Error, Result, bail, ensure};
-    pub use kernlink_macros::{register_kernel, register_op, register_rewrite};
+    pub use kernlink_macros::{not_differentiable, register_gradient, register_kernel, register_op, register_rewrite};
     pub use kernlink_ops::shapes as shape;
 }

@@ -38,7 +38,7 @@ step "lints of everything"
 cargo clippy --locked --workspace --all-targets --features cli,gpu -- -D warnings
 step "lints of every feature by itself, and of the default ones"
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
-for feature in "" $families rayon gpu; do
+for feature in "" $families gradients rayon gpu; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
 cargo clippy --locked --quiet --tests -- -D warnings

@@ -109,8 +109,8 @@ pub struct AttrMap(BTreeMap<String, AttrValue>);
 
 impl AttrMap {
     /// No attrs.
-    pub fn new() -> AttrMap {
-        AttrMap::default()
+    pub const fn new() -> AttrMap {
+        AttrMap(BTreeMap::new())
     }
 
     /// The attr with this name.

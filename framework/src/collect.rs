@@ -82,9 +82,26 @@ pub struct RewriteEntry {
     pub writable: std::sync::atomic::AtomicBool,
 }
 
+/// One registration of a gradient. Written by `#[register_gradient]` and `not_differentiable!`.
+pub struct GradientEntry {
+    /// By which nodes ask for it.
+    pub name: &'static str,
+    /// The op that it is about.
+    pub op: &'static OpDef,
+    /// The gradient, a [`GradientDef`](crate::gradient::GradientDef); `None` if selective registration left its op out.
+    pub gradient: Option<&'static (dyn Any + Send + Sync)>,
+    /// The crate that registered it.
+    pub provider: &'static Provider,
+    /// Where.
+    pub location: Location,
+    /// Keeps all entries in one writable section, whatever the relocation model.
+    #[doc(hidden)]
+    pub writable: std::sync::atomic::AtomicBool,
+}
+
 #[cfg(not(target_family = "wasm"))]
 mod backend {
-    use super::{KernelEntry, OpEntry, RewriteEntry};
+    use super::{GradientEntry, KernelEntry, OpEntry, RewriteEntry};
 
     #[doc(hidden)]
     #[linkme::distributed_slice]
@@ -98,6 +115,10 @@ mod backend {
     #[linkme::distributed_slice]
     pub static KERNLINK_REWRITES_0_1: [RewriteEntry];
 
+    #[doc(hidden)]
+    #[linkme::distributed_slice]
+    pub static KERNLINK_GRADIENTS_0_1: [GradientEntry];
+
     pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
         KERNLINK_OPS_0_1.iter()
     }
@@ -109,11 +130,15 @@ mod backend {
     pub(super) fn rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
         KERNLINK_REWRITES_0_1.iter()
     }
+
+    pub(super) fn gradients() -> impl Iterator<Item = &'static GradientEntry> {
+        KERNLINK_GRADIENTS_0_1.iter()
+    }
 }
 
 #[cfg(target_family = "wasm")]
 mod backend {
-    use super::{KernelEntry, OpEntry, RewriteEntry};
+    use super::{GradientEntry, KernelEntry, OpEntry, RewriteEntry};
 
     #[doc(hidden)]
     pub struct CollectedOp(pub &'static OpEntry);
@@ -124,6 +149,9 @@ mod backend {
     pub struct CollectedRewrite(pub &'static RewriteEntry);
     inventory::collect!(CollectedKernel);
     inventory::collect!(CollectedRewrite);
+    #[doc(hidden)]
+    pub struct CollectedGradient(pub &'static GradientEntry);
+    inventory::collect!(CollectedGradient);
 
     pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
         inventory::iter::<CollectedOp>.into_iter().map(|op| op.0)
@@ -135,6 +163,10 @@ mod backend {
 
     pub(super) fn rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
         inventory::iter::<CollectedRewrite>.into_iter().map(|rewrite| rewrite.0)
+    }
+
+    pub(super) fn gradients() -> impl Iterator<Item = &'static GradientEntry> {
+        inventory::iter::<CollectedGradient>.into_iter().map(|gradient| gradient.0)
     }
 }
 
@@ -161,6 +193,11 @@ pub fn linked_kernels() -> impl Iterator<Item = &'static KernelDef> {
 /// The rewrites of all linked crates, in link order.
 pub fn linked_rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
     backend::rewrites()
+}
+
+/// The gradients of all linked crates, in link order.
+pub fn linked_gradients() -> impl Iterator<Item = &'static GradientEntry> {
+    backend::gradients()
 }
 
 /// Adds an [`OpEntry`] to the collection. Written by `#[register_op]`.
@@ -229,6 +266,29 @@ macro_rules! __collect_rewrite {
     ($($path:ident)::+, $entry:expr) => {
         static __ENTRY: $($path)::+::__private::RewriteEntry = $entry;
         $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedRewrite(&__ENTRY) }
+    };
+}
+
+/// Adds a [`GradientEntry`] to the collection. Written by `#[register_gradient]`.
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! __collect_gradient {
+    ($($path:ident)::+, $entry:expr) => {
+        #[$($path)::+::__private::linkme::distributed_slice($($path)::+::__private::KERNLINK_GRADIENTS_0_1)]
+        #[linkme(crate = $($path)::+::__private::linkme)]
+        static __ENTRY: $($path)::+::__private::GradientEntry = $entry;
+    };
+}
+
+/// Adds a [`GradientEntry`] to the collection. Written by `#[register_gradient]`.
+#[doc(hidden)]
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! __collect_gradient {
+    ($($path:ident)::+, $entry:expr) => {
+        static __ENTRY: $($path)::+::__private::GradientEntry = $entry;
+        $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedGradient(&__ENTRY) }
     };
 }
 

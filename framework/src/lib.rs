@@ -18,6 +18,7 @@
 //! | [`graph`] | nodes and edges, imported and checked |
 //! | [`optimize`] | passes that leave a graph less to do |
 //! | [`runtime`] | plan, executor, session |
+//! | [`gradient`] | gradients of ops, of graphs, and of what ran |
 //! | [`formats`] | SavedModels, MetaGraphs, checkpoints |
 //! | [`testing`] | an op by itself, held against what is expected |
 
@@ -30,6 +31,7 @@ pub mod device;
 pub mod dtype;
 pub mod error;
 pub mod formats;
+pub mod gradient;
 pub mod graph;
 pub mod kernel;
 pub mod op;

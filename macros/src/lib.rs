@@ -6,6 +6,7 @@
 
 mod count;
 mod errors;
+mod gradient;
 mod hash;
 mod ident;
 mod kernel;
@@ -257,4 +258,59 @@ pub fn registered_ops(arguments: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn registered_kernels(arguments: TokenStream) -> TokenStream {
     count::registered(count::Kind::Kernels, arguments.into()).into()
+}
+
+/// Registers the gradient of an op: how what flows back to its outputs flows on to its inputs.
+///
+/// ```ignore
+/// /// `d(x y) = dx y + x dy`
+/// #[register_gradient(op = Mul)]
+/// fn mul(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Result<(Value, Value)> { /* ... */ }
+/// ```
+///
+/// The function adds ops to the scope by the functions that `#[register_op]` writes: in a graph they become nodes, on a tape
+/// they are computed at once. Its parameters are called as what they stand for, and their types say what is wanted of it.
+/// What is no parameter is not there, and a tape does not keep it.
+///
+/// | parameter | meaning |
+/// |---|---|
+/// | `x: Value`, `x: Vec<Value>` | the value of input or output `x`, or the values of a list |
+/// | `x: ShapeOf`, `x: Vec<ShapeOf>` | its shape alone, in the memory of which nothing else is kept |
+/// | `d_y: Value`, `d_y: Vec<Value>` | what flows back to output `y`; zeros if nothing does, but something to another output |
+/// | `d_y: Option<Value>`, `d_y: Vec<Option<Value>>` | the same, `None` if nothing flows back to it |
+/// | `d_y: Gradient` | the same, which may be [`IndexedSlices`]; the others are made dense |
+/// | `a: bool`, `a: i64`, `a: DataType`, ... | the attr `a` |
+///
+/// It returns a `Result` with what flows on to each input, in order: one of the types below, or a tuple or array of them.
+///
+/// | returned | meaning |
+/// |---|---|
+/// | `Value` | this |
+/// | `Option<Value>` | this, or nothing |
+/// | `NoGradient` | nothing, ever |
+/// | `Gradient` | this, which may be [`IndexedSlices`] |
+/// | `Vec<Value>`, `Vec<Option<Value>>` | for an input that is a list |
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `op = MatMul`, `op = [Add, AddV2]` | the op, or several of which the same is true |
+/// | `name = "Clipped"` | the gradient is for nodes whose attr `_gradient_op_type` asks for it by this name |
+/// | `crate = path` | where `kernlink` is, if not at `::kernlink` |
+///
+/// Names that the op does not have do not compile, nor do a value where the op has a list, or as many gradients as it does not
+/// have inputs.
+///
+/// [`IndexedSlices`]: https://www.tensorflow.org/api_docs/python/tf/IndexedSlices
+#[proc_macro_attribute]
+pub fn register_gradient(args: TokenStream, item: TokenStream) -> TokenStream {
+    gradient::register(args.into(), item.into()).into()
+}
+
+/// Registers that nothing flows back through some ops: `not_differentiable!(Shape, Size)`.
+///
+/// A gradient through them is nothing, without an error. Of an op of which neither this nor a gradient is registered, it is an
+/// error.
+#[proc_macro]
+pub fn not_differentiable(ops: TokenStream) -> TokenStream {
+    gradient::not_differentiable(ops.into()).into()
 }

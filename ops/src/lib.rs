@@ -47,6 +47,8 @@ pub mod data_flow;
 mod feature;
 pub mod flow;
 pub mod function;
+#[cfg(feature = "gradients")]
+mod gradients;
 #[cfg(any(feature = "array", feature = "math", feature = "sparse"))]
 mod infer;
 #[cfg(feature = "io")]

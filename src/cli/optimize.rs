@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::attr::AttrValue;
 use crate::device::{CpuDevice, Device};
-use crate::error::{Error, Result, shortened};
+use crate::error::{Code, Error, Result, shortened};
 use crate::formats::{self, Signature};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output, to_dot};
 use crate::optimize::rewrite::rewrites;
@@ -146,7 +146,13 @@ pub(crate) fn in_session(meta: &MetaGraphDef, graph: &mut Graph) -> Result<Strin
 /// Writes what is asked for, `def` of `graph`, and says where it is.
 fn write(args: &Optimize, restore: Option<&Restore>, graph: &Graph, def: &GraphDef, text: &mut String) -> Result<()> {
     if let Some(out) = &args.out {
-        output::write(out, &proto::graph_file(out, def).map_err(|error| error.context(out.display()))?)?;
+        let file = proto::graph_file(out, def).map_err(|error| match error.code() {
+            Code::ResourceExhausted => {
+                error.context("what constants fold to is written, too (--without fold-constants)")
+            }
+            _ => error,
+        });
+        output::write(out, &file.map_err(|error| error.context(out.display()))?)?;
         let _ = writeln!(text, "the graph, {}, is in {}", count(graph.nodes().len(), "node"), out.display());
         *text += &without_values(args, restore, graph);
     }
@@ -244,6 +250,10 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
     let output = |flag: &'static str| move |name: &String| graph.output(name).map_err(|error| error.context(flag));
     let mut feeds = args.input.iter().map(output("--input")).collect::<Result<Vec<Output>>>()?;
     let mut fetches = args.output.iter().map(output("--output")).collect::<Result<Vec<_>>>()?;
+    if let Some(both) = fetches.iter().find(|fetch| feeds.contains(fetch)) {
+        let name = graph.output_name(*both);
+        return Err(Error::invalid_argument(format!("`{}` is both an --input and an --output", shortened(&name))));
+    }
     let target = |name: &String| graph.find_or_suggest(name).map_err(|error| error.context("--target"));
     let mut targets = args.target.iter().map(target).collect::<Result<Vec<NodeId>>>()?;
     let placeholders = |ids: &mut dyn Iterator<Item = NodeId>| -> Vec<Output> {

@@ -284,6 +284,30 @@ fn moves_that_lead_nowhere_are_left_out() {
 }
 
 #[test]
+fn what_is_written_is_what_tensorflow_computes() {
+    let registry = kernlink::registry().unwrap();
+    let written = |dtype: &str, rest: &str| {
+        let image = "[[[[1, 2]]]]";
+        let head =
+            format!("x = Placeholder() dtype={dtype} shape=[1,2,2,2]\nw = Const() dtype={dtype} value={image}\n");
+        let vector = format!("b = Const() dtype={dtype} value=[1, 2]\n");
+        let conv = "c = DepthwiseConv2dNative(x, w) strides=[1, 1, 1, 1] padding=SAME\n";
+        let (mut graph, mut ends) =
+            graph_from_lines(&format!("{head}{vector}{conv}{rest}\nz = Neg(y)"), &registry).unwrap();
+        ends.is_written = true;
+        Optimizer::default().optimize(&mut graph, &mut ends).unwrap();
+        graph_to_lines(&graph)
+    };
+    let norm = "n = FusedBatchNormV3(c, b, b, b, b) is_training=false\ny = Relu(n)";
+    assert!(!written("float", norm).contains("_Fused"));
+    let leaky = written("float", "a = BiasAdd(c, b)\ny = LeakyRelu(a)");
+    assert!(leaky.contains("fused_ops=[BiasAdd]") && leaky.contains("LeakyRelu("), "{leaky}");
+    let relu = written("float", "a = BiasAdd(c, b)\ny = Relu(a)");
+    assert!(relu.contains("fused_ops=[BiasAdd, Relu]"), "{relu}");
+    assert!(!written("double", "a = BiasAdd(c, b)\ny = Relu(a)").contains("_Fused"));
+}
+
+#[test]
 fn stacks_of_stacks_are_one() {
     let known = "i = Placeholder() dtype=float\ns = Const() dtype=int32 value=[2, 2]\nx = Reshape(i, s)\n";
     let stacks = |first: &str, second: &str, last: &str| {

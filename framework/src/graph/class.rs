@@ -96,16 +96,23 @@ pub enum NodeClass {
 
 /// The names of the ops of which the framework makes nodes itself.
 pub(crate) mod created {
+    pub(crate) const ADD_N: &str = "AddN";
     pub(crate) const ARG: &str = "_Arg";
     pub(crate) const CALL: &str = "PartitionedCall";
+    pub(crate) const CONCAT_V2: &str = "ConcatV2";
     pub(crate) const CONSTANT: &str = "Const";
+    pub(crate) const FILL: &str = "Fill";
     pub(crate) const FUSED_ELEMENT_WISE: &str = "_FusedElementWise";
     /// Only in memory: written, a node has its own op.
     pub(crate) const MISSING: &str = crate::op::MISSING_OP;
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
     pub(crate) const SEND: &str = "_Send";
+    pub(crate) const SHAPE: &str = "Shape";
     pub(crate) const STATEFUL_CALL: &str = "StatefulPartitionedCall";
+    pub(crate) const STRIDED_SLICE: &str = "StridedSlice";
+    pub(crate) const UNSORTED_SEGMENT_SUM: &str = "UnsortedSegmentSum";
+    pub(crate) const ZEROS_LIKE: &str = "ZerosLike";
 }
 
 impl NodeClass {

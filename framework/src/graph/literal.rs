@@ -172,7 +172,7 @@ fn fault(arg: &ArgDef, what: &str, dtype: DataType, source: Option<&ArgDef>) -> 
 ///
 /// # Errors
 /// What the literal is, if it does not become that.
-fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
+pub(crate) fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
     fn convert<T: Pod>(values: &mut dyn Iterator<Item = Scalar>, shape: &[usize]) -> Result<Tensor, String> {
         let wanted = T::default().to_scalar();
         let mut elements = values.map(|value| {

@@ -53,7 +53,7 @@ pub use function_builder::FunctionBuilder;
 pub use ids::{NodeId, Output};
 pub(crate) use implied::{Given, faults_error, infer_attrs};
 pub(crate) use inlined::Inlined;
-pub(crate) use literal::settle;
+pub(crate) use literal::{settle, settled};
 pub use missing::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
 pub use needs::{Created, CreatedFrom, Needs};

@@ -68,6 +68,28 @@ pub struct NodeRequest<'o, V> {
     pub faults: Vec<String>,
 }
 
+impl<'o, V> NodeRequest<'o, V> {
+    /// The request with what `other` gives for each output of another op.
+    pub(crate) fn with_operands<W>(self, mut other: impl FnMut(V) -> Result<Operand<W>>) -> Result<NodeRequest<'o, W>> {
+        let NodeRequest { op, inputs, attrs, name, device, control_inputs, faults } = self;
+        let mut operand = |operand: Operand<V>| {
+            Ok(match operand {
+                Operand::Value(value) => other(value)?,
+                Operand::Constant(tensor) => Operand::Constant(tensor),
+                Operand::Literal(tensor) => Operand::Literal(tensor),
+            })
+        };
+        let inputs = inputs.into_iter().map(|input| {
+            Ok(match input {
+                NodeInput::Single(one) => NodeInput::Single(operand(one)?),
+                NodeInput::List(all) => NodeInput::List(all.into_iter().map(&mut operand).collect::<Result<_>>()?),
+            })
+        });
+        let inputs = inputs.collect::<Result<_>>()?;
+        Ok(NodeRequest { op, inputs, attrs, name, device, control_inputs, faults })
+    }
+}
+
 /// What is given for one input argument of an op.
 #[derive(Clone, Debug)]
 pub enum NodeInput<V> {

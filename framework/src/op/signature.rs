@@ -57,6 +57,10 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Of a node without inputs and outputs.
+    pub const EMPTY: Signature =
+        Signature { inputs: Vec::new(), input_ranges: Vec::new(), outputs: Vec::new(), output_ranges: Vec::new() };
+
     /// The signature of a node of `op` with these attrs, defaults included.
     ///
     /// # Errors

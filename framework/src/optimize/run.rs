@@ -200,12 +200,12 @@ impl Optimizer {
     fn one_round(&self, graph: &mut Graph, ends: &mut Ends, last: bool) -> Result<Vec<PassReport>> {
         let mut reports = Vec::with_capacity(self.passes.len());
         for &pass in self.passes.iter().filter(|pass| pass.is_last() == last) {
+            if ends.is_written && !pass.is_portable() {
+                continue;
+            }
             let nodes_before = graph.nodes().len();
             let mut tally = Tally::default();
-            let changes = match ends.is_written && !pass.is_portable() {
-                true => 0,
-                false => self.run_one(pass, graph, ends, &mut tally, &mut |_| {})?,
-            };
+            let changes = self.run_one(pass, graph, ends, &mut tally, &mut |_| {})?;
             let opens = changes > 0 && (pass.opens() || tally.opens);
             let (parts, failed) = (tally.applied.into_iter().collect(), tally.failed);
             let nodes_after = graph.nodes().len();

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 use self::change::Changes;
 use self::tables::{Tables, clash};
-use crate::collect::{self, OpEntry, RewriteEntry};
+use crate::collect::{self, GradientEntry, OpEntry, RewriteEntry};
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
@@ -114,12 +114,13 @@ impl Registry {
     /// provider promise.
     ///
     /// # Errors
-    /// As [`Registry::new`]; ALREADY_EXISTS for rewrites of one name; FAILED_PRECONDITION if the linker lost registrations.
+    /// As [`Registry::new`]; ALREADY_EXISTS for rewrites or gradients of one name; FAILED_PRECONDITION if the linker lost registrations.
     pub fn linked(required: &[&'static Provider]) -> Result<Registry> {
         let ops: Vec<_> = collect::linked_ops().collect();
         let kernels: Vec<_> = collect::linked_kernels().collect();
         let providers = promises::check(required, &ops, &kernels)?;
         check_rewrites(collect::linked_rewrites())?;
+        check_gradients(collect::linked_gradients())?;
         Ok(Registry { providers, ..Registry::new(ops, kernels)? })
     }
 
@@ -273,6 +274,23 @@ fn check_rewrites(rewrites: impl IntoIterator<Item = &'static RewriteEntry>) -> 
     if faults.is_empty() { Ok(()) } else { Err(Error::already_exists(faults.join("\n"))) }
 }
 
+/// Refuses gradients of one name.
+fn check_gradients(gradients: impl IntoIterator<Item = &'static GradientEntry>) -> Result<()> {
+    let mut gradients: Vec<_> = gradients.into_iter().collect();
+    gradients.sort_unstable_by_key(|gradient| (gradient.name, gradient.location));
+    let twice = gradients.windows(2).filter(|pair| pair[0].name == pair[1].name);
+    let faults: Vec<String> = twice.map(|pair| differentiated_twice(pair[0], pair[1])).collect();
+    if faults.is_empty() { Ok(()) } else { Err(Error::already_exists(faults.join("\n"))) }
+}
+
+fn differentiated_twice(first: &GradientEntry, second: &GradientEntry) -> String {
+    format!(
+        "gradient {} is registered at {} (crate {}) and again at {} (crate {}): an op has one gradient; others have a `name`, \
+         by which nodes ask for them with the attr `_gradient_op_type`",
+        first.name, first.location, first.provider.name, second.location, second.provider.name
+    )
+}
+
 fn registered_twice(first: &RewriteEntry, second: &RewriteEntry) -> String {
     format!(
         "rewrite {} is registered at {} (crate {}) and again at {} (crate {}): each has a name of its own, by which it is \
@@ -315,6 +333,20 @@ mod tests {
         assert!(check_rewrites([entry("a", 1), entry("b", 2)]).is_ok());
         let error = check_rewrites([entry("a", 7), entry("b", 2), entry("a", 3)]).unwrap_err();
         let both = "rewrite a is registered at own/src/lib.rs:3 (crate own) and again at own/src/lib.rs:7 (crate own)";
+        assert!(error.message().contains(both), "{error}");
+    }
+
+    #[test]
+    fn gradients_of_one_name_are_told_with_both_places() {
+        static PROVIDER: Provider = Provider { name: "own", ..Provider::RUN_TIME };
+        let entry = |name, line| -> &'static GradientEntry {
+            let location = crate::kernel::Location { file: "own/src/lib.rs", line };
+            let (op, writable) = (&crate::op::OpDef::EMPTY, false.into());
+            Box::leak(Box::new(GradientEntry { name, op, gradient: None, provider: &PROVIDER, location, writable }))
+        };
+        assert!(check_gradients([entry("A", 1), entry("B", 2)]).is_ok());
+        let error = check_gradients([entry("A", 7), entry("B", 2), entry("A", 3)]).unwrap_err();
+        let both = "gradient A is registered at own/src/lib.rs:3 (crate own) and again at own/src/lib.rs:7 (crate own)";
         assert!(error.message().contains(both), "{error}");
     }
 

@@ -13,6 +13,7 @@ mod plan;
 mod session;
 mod turns;
 
+pub(crate) use eager::{Computed, Prepared};
 pub use eager::{EagerContext, run_op};
 pub use lacking::without_kernel;
 pub use options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};

@@ -6,6 +6,7 @@ use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::graph::Output;
 use kernlink::optimize::rewrite::{Matched, Rewrite};
+use kernlink::shape::MAX_RANK;
 use kernlink::sort::CompactSort as _;
 use kernlink_macros::register_rewrite;
 
@@ -144,6 +145,13 @@ fn merge_packs(m: &mut Rewrite<'_, '_>, outer: &Matched<Pack>, packs: &[Output])
         _ => return Ok(None),
     };
     let known = m.shape(first).to_shape();
+    // What a reshape refuses.
+    let mut dims = known.iter().flat_map(|shape| shape.iter());
+    let total = dims.try_fold(count.saturating_mul(rows), |total, &dim| total.checked_mul(dim));
+    let is_too_large = total.is_none_or(|total| i64::try_from(total).is_err());
+    if is_too_large || m.shape(first).rank().is_some_and(|rank| rank + 2 >= MAX_RANK) {
+        return Ok(None);
+    }
     let dims = match known {
         Some(shape) => constant(m, sizes.into_iter().chain(shape.iter().map(|&dim| dim as i64)).collect::<Vec<_>>())?,
         None => {

@@ -133,9 +133,23 @@ impl Product {
         self.attrs.insert(name, value);
     }
 
-    /// The fused node with one more op.
-    fn then(mut self, m: &mut Rewrite<'_, '_>, op: &str) -> Result<Output> {
+    /// Whether TensorFlow computes the fused node: of depthwise convolutions only of floats, with a bias and some activations.
+    fn is_portable(&self) -> bool {
+        let is_known = |ops: &[&str]| match *ops {
+            ["BiasAdd"] => true,
+            ["BiasAdd", activation] => matches!(activation, "Relu" | "Relu6" | "Elu" | "Sigmoid" | "Tanh"),
+            _ => false,
+        };
+        let ops: Vec<&str> = self.ops.iter().map(String::as_str).collect();
+        self.op.name != FusedDepthwiseConv2dNative::DEF.name || self.dtype == DataType::Float && is_known(&ops)
+    }
+
+    /// The fused node with one more op; `None` if the graph is for TensorFlow, too, and that cannot compute it.
+    fn then(mut self, m: &mut Rewrite<'_, '_>, op: &str) -> Result<Option<Output>> {
         self.ops.push(op.to_owned());
+        if m.is_written() && !self.is_portable() {
+            return Ok(None);
+        }
         let count = self.arguments.len() as i64;
         let mut node = NodeBuilder::new(m, self.op);
         node.input(self.factors[0]).input(self.factors[1]).input_list(self.arguments);
@@ -146,11 +160,11 @@ impl Product {
             node.attr(name, value.clone());
         }
         node.attr("fused_ops", self.ops);
-        node.build_output()
+        node.build_output().map(Some)
     }
 
     /// The fused node with one more step of each channel.
-    fn then_vector(mut self, m: &mut Rewrite<'_, '_>, op: &str, vector: Tensor) -> Result<Output> {
+    fn then_vector(mut self, m: &mut Rewrite<'_, '_>, op: &str, vector: Tensor) -> Result<Option<Output>> {
         let vector = constant(m, vector)?;
         self.arguments.push(vector);
         self.then(m, op)
@@ -180,7 +194,7 @@ fn fuse_bias(
         return Ok(None);
     }
     product.arguments.push(bias);
-    product.then(m, "BiasAdd").map(Some)
+    product.then(m, "BiasAdd")
 }
 
 /// A stack of products and the bias that is added to them become one node.
@@ -194,7 +208,7 @@ fn fuse_bias(
 fn fuse_batched_bias(m: &mut Rewrite<'_, '_>, product: &MatchedNode, bias: Output) -> Result<Option<Output>> {
     let Some(mut product) = Product::of(m, product) else { return Ok(None) };
     product.arguments.push(bias);
-    product.then(m, "BiasAdd").map(Some)
+    product.then(m, "BiasAdd")
 }
 
 /// A product and a constant vector that is added to its channels become one node.
@@ -238,7 +252,7 @@ fn fuse_second_bias(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -
 fn per_channel(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output, op: &str) -> Result<Option<Output>> {
     let Some(product) = Product::of(m, product).filter(Product::is_per_channel) else { return Ok(None) };
     match product.vector(m, y)? {
-        Some(vector) => product.then_vector(m, op, vector).map(Some),
+        Some(vector) => product.then_vector(m, op, vector),
         None => Ok(None),
     }
 }
@@ -302,7 +316,7 @@ fn normalised(
     }
     product.attr("epsilon", m.attr::<f32>(norm.id, "epsilon")?);
     product.arguments.extend(vectors);
-    product.then(m, "FusedBatchNorm").map(Some)
+    product.then(m, "FusedBatchNorm")
 }
 
 /// A fused convolution and what of the same shape is added to it, as in residual blocks, become one node.
@@ -321,7 +335,7 @@ fn fuse_residual(m: &mut Rewrite<'_, '_>, product: &MatchedNode, summand: Output
         return Ok(None);
     }
     product.arguments.push(summand);
-    product.then(m, "Add").map(Some)
+    product.then(m, "Add")
 }
 
 /// A fused product and the activation of it become one node.
@@ -383,7 +397,7 @@ fn activated(m: &mut Rewrite<'_, '_>, activation: &MatchedNode, product: &Matche
     if name == "LeakyRelu" {
         product.attr("leakyrelu_alpha", m.attr::<f32>(activation.id, "alpha")?);
     }
-    product.then(m, &name).map(Some)
+    product.then(m, &name)
 }
 
 /// The bias of a product of matrices in another shape goes before the reshaping, where it is fused.
@@ -409,7 +423,7 @@ fn fuse_reshaped_bias(
         return Ok(None);
     }
     product.arguments.push(bias);
-    let product = product.then(m, "BiasAdd")?;
+    let Some(product) = product.then(m, "BiasAdd")? else { return Ok(None) };
     crate::reshape(m, product, shape).build().map(Some)
 }
 

@@ -311,6 +311,13 @@ impl Text {
         self
     }
 
+    /// Appends a number.
+    pub(crate) const fn number(self, number: usize) -> Text {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let before = if number < 10 { self } else { self.number(number / 10) };
+        before.push(DIGITS[number % 10])
+    }
+
     /// Begins item `i` of a list.
     pub(crate) const fn item(self, i: usize, quote: &str) -> Text {
         self.push(if i > 0 { ", " } else { "" }).push(quote)

@@ -141,6 +141,11 @@ impl Rewrite<'_, '_> {
         self.ends.is_fed(output)
     }
 
+    /// Whether the graph is written: TensorFlow must run it, too.
+    pub fn is_written(&self) -> bool {
+        self.ends.is_written
+    }
+
     /// The graph with what was added so far. Beware of constants that are fed, of shapes that follow from feeds, and of what
     /// other rewrites replaced: see [`Rewrite::constant`], [`Rewrite::shape`] and [`Rewrite::inputs`].
     pub fn graph(&self) -> &Graph {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::cache::{KernelCache, Key};
-use self::prepared::Prepared;
+pub(crate) use self::prepared::Prepared;
 use self::trace::EagerTrace;
 use super::functions::{CALL_DEPTH, Functions, NoFunctions};
 use super::options::RunMetadata;
@@ -195,7 +195,19 @@ impl OpScope for EagerContext {
 
     /// Runs the op.
     #[track_caller]
-    fn apply(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Applied<EagerContext>> {
+    fn apply(&mut self, request: NodeRequest<'_, Tensor>) -> Result<Applied<EagerContext>> {
+        let (prepared, outputs) = self.run(request)?;
+        Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
+    }
+}
+
+/// What an op gave.
+pub(crate) type Computed = SmallVec<[Option<Tensor>; 2]>;
+
+impl EagerContext {
+    /// Runs an op; returns what it was run by, too.
+    #[track_caller]
+    pub(crate) fn run(&self, mut request: NodeRequest<'_, Tensor>) -> Result<(Arc<Prepared>, Computed)> {
         let op = request.op;
         let device = match self.device(&request.device) {
             Ok(device) => device,
@@ -231,7 +243,7 @@ impl OpScope for EagerContext {
             }
         }
         let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, &shared.session, &shared.trace)?;
-        Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
+        Ok((prepared, outputs))
     }
 }
 

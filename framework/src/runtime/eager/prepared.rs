@@ -18,9 +18,10 @@ use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step, block_on}
 use crate::tensor::Tensor;
 
 /// A kernel, and what it is told of its node.
-pub(super) struct Prepared {
-    op: &'static OpDef,
-    pub(super) signature: Arc<Signature>,
+pub(crate) struct Prepared {
+    pub(crate) op: &'static OpDef,
+    pub(crate) attrs: AttrMap,
+    pub(crate) signature: Arc<Signature>,
     kernel: Arc<dyn DynKernel>,
     /// What is in host memory, if the device has its own.
     slots: Option<HostSlots>,
@@ -77,6 +78,7 @@ impl Prepared {
             slots,
             #[cfg(debug_assertions)]
             inferred: crate::shape_inference::Inferred::new(entry.shape_fn, &attrs),
+            attrs,
         })
     }
 

@@ -56,6 +56,8 @@ pub fn arranged(ctx: &RawContext<'_>, index: usize, input: Tensor, to: Rearrange
 
 /// Bytes of neighbouring elements that are worth sharing and not copying.
 const WORTH_SHARING: usize = 4096;
+/// How many times as large the tensor may be whose elements are shared: as long as some of them are in use, all are kept.
+const KEPT: usize = 32;
 
 /// The tensor that becomes of `input`, in memory that `allocate` gives if it needs any.
 pub fn arranged_in(
@@ -72,6 +74,7 @@ pub fn arranged_in(
             let (all, count) = (input.num_elements(), shape.num_elements());
             if let Some(first) = copy.run_of(count)
                 && input.dtype().is_pod()
+                && all / KEPT <= count
                 && count.saturating_mul(input.dtype().size()) >= WORTH_SHARING
             {
                 return input.reshaped([all])?.slice_rows(first, first + count)?.reshaped(shape);

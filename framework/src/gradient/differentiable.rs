@@ -1,0 +1,52 @@
+//! What can be differentiated, and what gradients are asked for.
+
+use super::result::{InputGradient, InputGradients};
+use super::value::Gradient;
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::op::{OpDef, Signature};
+
+/// The attr by which a node asks for a gradient that is not its op's own.
+pub(super) const GRADIENT_OP_TYPE: &str = "_gradient_op_type";
+
+/// Whether gradients flow through tensors of this dtype.
+pub(super) fn is_trainable(dtype: DataType) -> bool {
+    dtype.is_floating() || dtype.is_complex() || matches!(dtype, DataType::Resource | DataType::Variant)
+}
+
+/// That an op on the way has no gradient. `node` says which one it is, `asked` for which gradient it asks.
+#[cold]
+pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>) -> Error {
+    let op = &op.name;
+    Error::not_found(match asked {
+        Some(name) => format!("no gradient `{name}` is registered, for which {node} asks"),
+        None => format!(
+            "op {op} has no registered gradient, and {node} is on the way from what is differentiated to what it is \
+             differentiated by: register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it \
+             with `not_differentiable!({op})`"
+        ),
+    })
+}
+
+/// What flows on to each input, by position, if a gradient has returned as many as there are inputs.
+///
+/// # Errors
+/// INTERNAL if it has not.
+pub(super) fn per_input(op: &OpDef, signature: &Signature, found: InputGradients) -> Result<Vec<Option<Gradient>>> {
+    let mut flows = vec![None; signature.inputs.len()];
+    for ((range, arg), found) in signature.input_ranges.iter().zip(op.inputs.iter()).zip(found) {
+        let each = match found {
+            InputGradient::One(flow) => vec![flow],
+            InputGradient::List(each) => each,
+        };
+        if !each.is_empty() && each.len() != range.len() {
+            let (found, wanted) = (each.len(), range.len());
+            return Err(Error::internal(format!(
+                "the gradient of op {} returned {found} gradients for the {wanted} inputs `{}`: return one for each",
+                op.name, arg.name
+            )));
+        }
+        flows[range.clone()].iter_mut().zip(each).for_each(|(flow, found)| *flow = found);
+    }
+    Ok(flows)
+}

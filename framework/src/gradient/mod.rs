@@ -1,0 +1,32 @@
+//! Gradients: how what flows back to the outputs of an op flows on to its inputs, and how that is done for whole graphs and
+//! for ops that were run.
+//!
+//! A gradient is a function that `#[register_gradient]` registers for an op; `not_differentiable!` says of an op that nothing
+//! flows through it. There is one registry of them: [`Gradients`] adds the gradient's nodes to a graph, and a
+//! [`GradientTape`] computes it from what it has kept of ops that ran. The semantics are those of TensorFlow's `tf.gradients`
+//! and `tf.GradientTape`.
+//!
+//! - `value`: what a gradient's function is given and returns;
+//! - `parameter`, `result`, `check`: how its parameters and its result are read, and held against the op when it is compiled;
+//! - `def`: a gradient as a registration, and the list of all;
+//! - `scope`: where the function's ops go;
+//! - `graph`, `tape`: the two uses.
+
+pub mod check;
+mod common;
+mod def;
+mod differentiable;
+mod graph;
+mod parameter;
+mod result;
+mod scope;
+mod tape;
+mod value;
+
+pub use def::{Differentiation, GradientDef, Place, Side, find_gradient, registered_gradients};
+pub use graph::{Gradients, OutputGradient};
+pub use parameter::{Parameter, ParameterKind};
+pub use result::{GradientResult, InputGradient, InputGradients};
+pub use scope::GradientScope;
+pub use tape::{GradientTape, IntoTraced, Traced, TracedGradient};
+pub use value::{Gradient, IndexedSlices, NoGradient, ShapeOf, Value};

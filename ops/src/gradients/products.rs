@@ -1,0 +1,83 @@
+//! Products of matrices.
+
+use kernlink::Result;
+use kernlink::gradient::{GradientScope, ShapeOf, Value};
+use kernlink_macros::register_gradient;
+
+use super::{conjugate, shape_of};
+use crate::*;
+
+#[register_gradient(op = MatMul)]
+fn mat_mul_gradient(
+    g: &mut GradientScope<'_>,
+    transpose_a: bool,
+    transpose_b: bool,
+    a: Value,
+    b: Value,
+    d_product: Value,
+) -> Result<(Option<Value>, Option<Value>)> {
+    let mut product = |argument: usize, x: Value, y: Value, turn_x: bool, turn_y: bool| {
+        if !g.is_wanted(argument) {
+            return Ok(None);
+        }
+        // The operand, and not what flows back, is conjugated.
+        let (x, y) =
+            (if x == d_product { x } else { conjugate(g, x)? }, if y == d_product { y } else { conjugate(g, y)? });
+        mat_mul(g, x, y).transpose_a(turn_x).transpose_b(turn_y).build().map(Some)
+    };
+    let of_a = match transpose_a {
+        false => product(0, d_product, b, false, !transpose_b)?,
+        true => product(0, b, d_product, transpose_b, true)?,
+    };
+    let of_b = match transpose_b {
+        false => product(1, a, d_product, !transpose_a, false)?,
+        true => product(1, d_product, a, true, transpose_a)?,
+    };
+    Ok((of_a, of_b))
+}
+
+/// Both gradients of a stack of products, in the shapes of the products.
+fn stacked(g: &mut GradientScope<'_>, [x, y, flow]: [Value; 3], [adj_x, adj_y]: [bool; 2]) -> Result<(Value, Value)> {
+    let mut product =
+        |x: Value, y: Value, adj_x: bool, adj_y: bool| batch_mat_mul_v2(g, x, y).adj_x(adj_x).adj_y(adj_y).build();
+    let of_x = match adj_x {
+        false => product(flow, y, false, !adj_y)?,
+        true => product(y, flow, adj_y, true)?,
+    };
+    let of_y = match adj_y {
+        false => product(x, flow, !adj_x, false)?,
+        true => product(flow, x, true, adj_x)?,
+    };
+    Ok((of_x, of_y))
+}
+
+#[register_gradient(op = BatchMatMul)]
+fn batch_mat_mul_gradient(
+    g: &mut GradientScope<'_>,
+    adj_x: bool,
+    adj_y: bool,
+    x: Value,
+    y: Value,
+    d_output: Value,
+) -> Result<(Value, Value)> {
+    stacked(g, [x, y, d_output], [adj_x, adj_y])
+}
+
+#[register_gradient(op = BatchMatMulV2)]
+fn batch_mat_mul_v2_gradient(
+    g: &mut GradientScope<'_>,
+    adj_x: bool,
+    adj_y: bool,
+    x: Value,
+    y: Value,
+    d_output: Value,
+) -> Result<(Value, Value)> {
+    let (x_shape, y_shape) = (shape_of(g, x), shape_of(g, y));
+    let (of_x, of_y) = stacked(g, [x, y, d_output], [adj_x, adj_y])?;
+    Ok((of_stack(g, of_x, &x_shape)?, of_stack(g, of_y, &y_shape)?))
+}
+
+/// What flows back to a stack of matrices that was broadcast. The last two dimensions are never.
+fn of_stack(g: &mut GradientScope<'_>, flow: Value, own: &ShapeOf) -> Result<Value> {
+    super::unbroadcast(g, flow, own)
+}

@@ -1,0 +1,111 @@
+//! Tapes.
+
+use std::collections::HashMap;
+
+use kernlink::gradient::{Traced, TracedGradient};
+use kernlink::graph::NodeBuilder;
+use kernlink::prelude::*;
+
+use super::cases::{Case, agree, dense, each_case};
+
+/// Every case as ops that are run.
+#[test]
+fn gradients_of_tapes_are_those_of_tensorflow() {
+    each_case(|case| {
+        let context = EagerContext::new(&case.registry).map_err(|error| error.to_string())?;
+        let found = on_a_tape(&context, case).map_err(|error| error.to_string())?;
+        agree(&found, &case.expected)
+    });
+}
+
+fn on_a_tape(context: &EagerContext, case: &Case) -> Result<Vec<Option<Tensor>>> {
+    let mut tape = GradientTape::new(context);
+    let mut known: HashMap<Output, Traced> = HashMap::new();
+    for (&x, value) in case.xs.iter().zip(&case.values) {
+        known.insert(x, tape.watch(value.clone())?);
+    }
+    for id in case.graph.ids() {
+        let node = case.graph.node(id);
+        if case.xs.iter().any(|x| x.node == id) {
+            continue;
+        }
+        let mut builder = NodeBuilder::new(&mut tape, node.op.def);
+        for (argument, range) in node.op.def.inputs.iter().zip(&node.signature.input_ranges) {
+            let inputs = range.clone().map(|index| known[&node.inputs[index]].clone());
+            match argument.is_list() {
+                true => builder.input_list(inputs.collect::<Vec<_>>()),
+                false => inputs.fold(&mut builder, |builder, input| builder.input(input)),
+            };
+        }
+        node.attrs.iter().for_each(|(name, value)| _ = builder.attr(name, value.clone()));
+        for (index, output) in builder.build_outputs()?.into_vec().into_iter().enumerate() {
+            known.insert(Output { node: id, index }, output);
+        }
+    }
+    let of = |outputs: &[Output]| outputs.iter().map(|output| known[output].clone()).collect::<Vec<_>>();
+    let (ys, xs, flows) = (of(&case.ys), of(&case.xs), of(&case.flows));
+    let found = tape.gradients(&ys, &xs, &flows)?;
+    let mut context = context.clone();
+    let found = found.into_iter().map(|found| match found {
+        Some(TracedGradient::Dense(gradient)) => Ok(Some(gradient.into_tensor())),
+        Some(TracedGradient::Slices { values, indices, dense_shape }) => {
+            dense(&mut context, values.into_tensor(), indices.into_tensor(), dense_shape.into_tensor()).map(Some)
+        }
+        None => Ok(None),
+    });
+    found.collect()
+}
+
+fn one(found: Vec<Option<TracedGradient>>) -> Traced {
+    found.into_iter().next().flatten().and_then(TracedGradient::dense).unwrap()
+}
+
+#[test]
+fn a_tape_is_used_once_unless_it_is_persistent() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut tape = GradientTape::new(&context);
+    let x = tape.watch(3.0f32).unwrap();
+    let y = ops::mul(&mut tape, &x, &x).build().unwrap();
+    assert_eq!(one(tape.gradient(&y, [&x]).unwrap()).to_scalar::<f32>().unwrap(), 6.0);
+    assert_eq!(tape.gradient(&y, [&x]).unwrap_err().code(), Code::FailedPrecondition);
+    let mut tape = GradientTape::new(&context).persistent();
+    let x = tape.watch(3.0f32).unwrap();
+    let y = ops::mul(&mut tape, &x, &x).build().unwrap();
+    let z = ops::mul(&mut tape, &y, &x).build().unwrap();
+    assert_eq!(one(tape.gradient(&y, [&x]).unwrap()).to_scalar::<f32>().unwrap(), 6.0);
+    assert_eq!(one(tape.gradient(&z, [&x]).unwrap()).to_scalar::<f32>().unwrap(), 27.0);
+}
+
+#[test]
+fn tapes_are_nested_for_higher_orders() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut outer = GradientTape::new(&context);
+    let x = outer.watch(2.0f64).unwrap();
+    let first = {
+        let mut inner = outer.nested();
+        let x = inner.watch(&x).unwrap();
+        let square = ops::mul(&mut inner, &x, &x).build().unwrap();
+        let cube = ops::mul(&mut inner, &square, &x).build().unwrap();
+        one(inner.gradient(&cube, [&x]).unwrap())
+    };
+    assert_eq!(first.to_scalar::<f64>().unwrap(), 12.0);
+    assert_eq!(one(outer.gradient(&first, [&x]).unwrap()).to_scalar::<f64>().unwrap(), 12.0);
+}
+
+#[test]
+fn what_is_not_watched_is_not_recorded() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut tape = GradientTape::new(&context);
+    let y = ops::exp(&mut tape, 1.0f32).build().unwrap();
+    assert!(tape.is_empty());
+    let x = tape.watch(1.0f32).unwrap();
+    let z = tape.stop_recording(|tape| ops::exp(tape, &x).build()).unwrap();
+    assert!(tape.is_empty());
+    let w = ops::add_v2(&mut tape, &x, &z).build().unwrap();
+    let w = ops::add_v2(&mut tape, &w, &y).build().unwrap();
+    assert_eq!(tape.len(), 2);
+    let found = tape.gradient(&w, [&x, &y]).unwrap();
+    assert!(found[1].is_none());
+    assert_eq!(one(found).to_scalar::<f32>().unwrap(), 1.0);
+    assert!(tape.watch(1i32).is_err());
+}
