@@ -54,7 +54,11 @@ pub(super) fn unused(function: &ItemFn) -> TokenStream {
 
 pub(super) fn expand(args: &GradientArgs, parameters: &[Parameter<'_>], function: &ItemFn) -> TokenStream {
     let of_ops = args.ops.iter().map(|op| of_op(op, args, parameters, function));
-    quote!(#function #(#of_ops)*)
+    quote! {
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "parameters are the op's, by their names")]
+        #function
+        #(#of_ops)*
+    }
 }
 
 /// The registration for one of the ops.

@@ -68,7 +68,6 @@ fn conjugate_transpose_gradient(g: &mut GradientScope<'_>, perm: Value, d_y: Val
 }
 
 #[register_gradient(op = Pack)]
-#[allow(non_snake_case, reason = "TensorFlow's names")]
 fn pack_gradient(g: &mut GradientScope<'_>, N: i64, axis: i64, d_output: Value) -> Result<Vec<Value>> {
     unpack(g, d_output, N).axis(axis).build()
 }
@@ -296,7 +295,7 @@ fn space_to_depth_gradient(
     data_format: String,
     d_output: Value,
 ) -> Result<Value> {
-    depth_to_space(g, d_output, block_size).data_format(&*data_format).build()
+    depth_to_space(g, d_output, block_size).data_format(&data_format).build()
 }
 
 #[register_gradient(op = DepthToSpace)]
@@ -306,5 +305,5 @@ fn depth_to_space_gradient(
     data_format: String,
     d_output: Value,
 ) -> Result<Value> {
-    space_to_depth(g, d_output, block_size).data_format(&*data_format).build()
+    space_to_depth(g, d_output, block_size).data_format(&data_format).build()
 }

@@ -74,7 +74,7 @@ fn log_softmax_gradient(g: &mut GradientScope<'_>, logsoftmax: Value, d_logsoftm
 
 #[register_gradient(op = BiasAdd)]
 fn bias_add_gradient(g: &mut GradientScope<'_>, data_format: String, d_output: Value) -> Result<(Value, Value)> {
-    Ok((d_output, bias_add_grad(g, d_output).data_format(&*data_format).build()?))
+    Ok((d_output, bias_add_grad(g, d_output).data_format(&data_format).build()?))
 }
 
 /// A factor for each row.
@@ -142,14 +142,14 @@ fn conv2d_gradient(
     let sizes = [super::shape_of(g, input), super::shape_of(g, filter)];
     if g.is_wanted(0) {
         let dims = g.dims(&sizes[0])?;
-        let flow = conv2d_backprop_input(g, dims, filter, d_output, &strides[..], &*padding);
-        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&*data_format).dilations(&dilations[..]);
+        let flow = conv2d_backprop_input(g, dims, filter, d_output, &strides[..], &padding);
+        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).dilations(&dilations[..]);
         found[0] = Some(flow.build()?);
     }
     if g.is_wanted(1) {
         let dims = g.dims(&sizes[1])?;
-        let flow = conv2d_backprop_filter(g, input, dims, d_output, &strides[..], &*padding);
-        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&*data_format).dilations(&dilations[..]);
+        let flow = conv2d_backprop_filter(g, input, dims, d_output, &strides[..], &padding);
+        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).dilations(&dilations[..]);
         found[1] = Some(flow.build()?);
     }
     let [of_input, of_filter] = found;
@@ -168,7 +168,7 @@ fn avg_pool_gradient(
 ) -> Result<Value> {
     let dims = g.dims(&value)?;
     let required = AvgPoolGradRequired { ksize: &ksize, strides: &strides, padding: &padding };
-    avg_pool_grad(g, dims, d_output, required).data_format(&*data_format).build()
+    avg_pool_grad(g, dims, d_output, required).data_format(&data_format).build()
 }
 
 #[register_gradient(op = MaxPool)]
@@ -185,7 +185,7 @@ fn max_pool_gradient(
 ) -> Result<Value> {
     let required = MaxPoolGradRequired { ksize: &ksize, strides: &strides, padding: &padding };
     let flow = max_pool_grad(g, input, output, d_output, required);
-    flow.explicit_paddings(&explicit_paddings[..]).data_format(&*data_format).build()
+    flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).build()
 }
 
 /// In training and in inference, of what is normalised, the scale and the offset alone.
@@ -206,7 +206,7 @@ fn fused_batch_norm_v3_gradient(
 ) -> Result<(Value, Value, Value, NoGradient, NoGradient)> {
     let (first, second) = if is_training { (reserve_space_1, reserve_space_2) } else { (mean, variance) };
     let flow = fused_batch_norm_grad_v3(g, d_y, x, scale, first, second, reserve_space_3);
-    let flow = flow.epsilon(epsilon).data_format(&*data_format).is_training(is_training).build()?;
+    let flow = flow.epsilon(epsilon).data_format(&data_format).is_training(is_training).build()?;
     Ok((flow.x_backprop, flow.scale_backprop, flow.offset_backprop, NoGradient, NoGradient))
 }
 

@@ -262,7 +262,6 @@ fn step_gradient(_: &mut GradientScope<'_>) -> Result<NoGradient> {
 
 /// Of floats and complex numbers alone, back in the dtype that they came from.
 #[register_gradient(op = Cast)]
-#[allow(non_snake_case, reason = "TensorFlow's names")]
 fn cast_gradient(g: &mut GradientScope<'_>, SrcT: DataType, DstT: DataType, d_y: Value) -> Result<Option<Value>> {
     let flows = |dtype: DataType| dtype.is_floating() || dtype.is_complex();
     if !flows(SrcT) || !flows(DstT) {
