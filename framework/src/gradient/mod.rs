@@ -10,17 +10,21 @@
 //! - `parameter`, `result`, `check`: how its parameters and its result are read, and held against the op when it is compiled;
 //! - `def`: a gradient as a registration, and the list of all;
 //! - `scope`: where the function's ops go;
-//! - `graph`, `tape`: the two uses.
+//! - `graph`: the gradients of graphs;
+//! - `traced`, `record`, `backward`, `tape`: those of what was run.
 
+mod backward;
 pub mod check;
 mod common;
 mod def;
 mod differentiable;
 mod graph;
 mod parameter;
+mod record;
 mod result;
 mod scope;
 mod tape;
+mod traced;
 mod value;
 
 pub use def::{Differentiation, GradientDef, Place, Side, find_gradient, registered_gradients};
@@ -28,5 +32,6 @@ pub use graph::{Gradients, OutputGradient};
 pub use parameter::{Parameter, ParameterKind};
 pub use result::{GradientResult, InputGradient, InputGradients};
 pub use scope::GradientScope;
-pub use tape::{GradientTape, IntoTraced, Traced, TracedGradient};
+pub use tape::GradientTape;
+pub use traced::{IntoTraced, Traced, TracedGradient};
 pub use value::{Gradient, IndexedSlices, NoGradient, ShapeOf, Value};

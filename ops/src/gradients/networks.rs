@@ -57,12 +57,17 @@ fn sum_of_last(g: &mut GradientScope<'_>, value: Value) -> Result<Value> {
     sum(g, value, &[-1i32][..]).keep_dims(true).build()
 }
 
+/// What flows on through a softmax: `(d - Σ d softmax) softmax`.
+fn through_softmax(g: &mut GradientScope<'_>, softmax: Value, flow: Value) -> Result<Value> {
+    let weighted = mul(g, flow, softmax).build()?;
+    let total = sum_of_last(g, weighted)?;
+    let centred = sub(g, flow, total).build()?;
+    mul(g, centred, softmax).build()
+}
+
 #[register_gradient(op = Softmax)]
 fn softmax_gradient(g: &mut GradientScope<'_>, softmax: Value, d_softmax: Value) -> Result<Value> {
-    let weighted = mul(g, d_softmax, softmax).build()?;
-    let total = sum_of_last(g, weighted)?;
-    let centred = sub(g, d_softmax, total).build()?;
-    mul(g, centred, softmax).build()
+    through_softmax(g, softmax, d_softmax)
 }
 
 #[register_gradient(op = LogSoftmax)]
@@ -83,7 +88,21 @@ fn by_rows(g: &mut GradientScope<'_>, factors: Value, rows: Value) -> Result<Val
     mul(g, factors, rows).build()
 }
 
-/// To the second order through the logits, and of the labels.
+/// What flows on to the logits: by the loss, and by the first gradient, for the second order.
+fn of_logits(
+    g: &mut GradientScope<'_>,
+    features: Value,
+    backprop: Value,
+    d_loss: Value,
+    d_backprop: Option<Value>,
+) -> Result<Value> {
+    let first = by_rows(g, d_loss, backprop)?;
+    let Some(d_backprop) = d_backprop else { return Ok(first) };
+    let softmax = softmax(g, features).build()?;
+    let second = through_softmax(g, softmax, d_backprop)?;
+    add_v2(g, first, second).build()
+}
+
 #[register_gradient(op = SoftmaxCrossEntropyWithLogits)]
 fn softmax_cross_entropy_with_logits_gradient(
     g: &mut GradientScope<'_>,
@@ -92,15 +111,7 @@ fn softmax_cross_entropy_with_logits_gradient(
     d_loss: Value,
     d_backprop: Option<Value>,
 ) -> Result<(Value, Value)> {
-    let mut of_features = by_rows(g, d_loss, backprop)?;
-    if let Some(d_backprop) = d_backprop {
-        let softmax = softmax(g, features).build()?;
-        let weighted = mul(g, d_backprop, softmax).build()?;
-        let total = sum_of_last(g, weighted)?;
-        let centred = sub(g, d_backprop, total).build()?;
-        let more = mul(g, centred, softmax).build()?;
-        of_features = add_v2(g, of_features, more).build()?;
-    }
+    let of_features = of_logits(g, features, backprop, d_loss, d_backprop)?;
     let logarithms = log_softmax(g, features).build()?;
     let negative = neg(g, logarithms).build()?;
     Ok((of_features, by_rows(g, d_loss, negative)?))
@@ -114,16 +125,7 @@ fn sparse_softmax_cross_entropy_with_logits_gradient(
     d_loss: Value,
     d_backprop: Option<Value>,
 ) -> Result<(Value, NoGradient)> {
-    let mut of_features = by_rows(g, d_loss, backprop)?;
-    if let Some(d_backprop) = d_backprop {
-        let softmax = softmax(g, features).build()?;
-        let weighted = mul(g, d_backprop, softmax).build()?;
-        let total = sum_of_last(g, weighted)?;
-        let centred = sub(g, d_backprop, total).build()?;
-        let more = mul(g, centred, softmax).build()?;
-        of_features = add_v2(g, of_features, more).build()?;
-    }
-    Ok((of_features, NoGradient))
+    Ok((of_logits(g, features, backprop, d_loss, d_backprop)?, NoGradient))
 }
 
 #[register_gradient(op = Conv2D)]
@@ -210,7 +212,7 @@ fn fused_batch_norm_v3_gradient(
     Ok((flow.x_backprop, flow.scale_backprop, flow.offset_backprop, NoGradient, NoGradient))
 }
 
-/// Rounds to the nearest that keeps its scale.
+/// `d(1 / (1 + e^-x)) = 1 / (e^-x + 2 + e^x)`
 #[register_gradient(op = SoftplusGrad)]
 fn softplus_grad_gradient(
     g: &mut GradientScope<'_>,

@@ -1,10 +1,10 @@
 //! Products of matrices.
 
 use kernlink::Result;
-use kernlink::gradient::{GradientScope, ShapeOf, Value};
+use kernlink::gradient::{GradientScope, Value};
 use kernlink_macros::register_gradient;
 
-use super::{conjugate, shape_of};
+use super::{conjugate, shape_of, unbroadcast};
 use crate::*;
 
 #[register_gradient(op = MatMul)]
@@ -74,10 +74,5 @@ fn batch_mat_mul_v2_gradient(
 ) -> Result<(Value, Value)> {
     let (x_shape, y_shape) = (shape_of(g, x), shape_of(g, y));
     let (of_x, of_y) = stacked(g, [x, y, d_output], [adj_x, adj_y])?;
-    Ok((of_stack(g, of_x, &x_shape)?, of_stack(g, of_y, &y_shape)?))
-}
-
-/// What flows back to a stack of matrices that was broadcast. The last two dimensions are never.
-fn of_stack(g: &mut GradientScope<'_>, flow: Value, own: &ShapeOf) -> Result<Value> {
-    super::unbroadcast(g, flow, own)
+    Ok((unbroadcast(g, of_x, &x_shape)?, unbroadcast(g, of_y, &y_shape)?))
 }

@@ -50,7 +50,7 @@ fn imag_gradient(g: &mut GradientScope<'_>, d_output: Value) -> Result<Value> {
 }
 
 #[register_gradient(op = [Reciprocal, Inv])]
-fn reciprocal_gradient_(g: &mut GradientScope<'_>, y: Value, d_y: Value) -> Result<Value> {
+fn reciprocal_gradient(g: &mut GradientScope<'_>, y: Value, d_y: Value) -> Result<Value> {
     reciprocal_grad(g, y, d_y).build()
 }
 
@@ -270,12 +270,11 @@ fn cast_gradient(g: &mut GradientScope<'_>, SrcT: DataType, DstT: DataType, d_y:
     cast(g, d_y, SrcT).build().map(Some)
 }
 
+/// `-dy y²`, to both.
 #[register_gradient(op = ReciprocalGrad)]
 fn reciprocal_grad_gradient(g: &mut GradientScope<'_>, y: Value, dy: Value, d_z: Value) -> Result<(Value, Value)> {
-    let minus_two = scalar_like(g, d_z, -2.0)?;
-    let (ca, cg) = (conjugate(g, y)?, d_z);
-    let cb = conjugate(g, dy)?;
-    let flow = mul(g, cg, minus_two).build()?;
-    let flow = mul(g, flow, cb).build()?;
-    Ok((mul(g, flow, ca).build()?, reciprocal_grad(g, ca, d_z).build()?))
+    let (y, dy, minus_two) = (conjugate(g, y)?, conjugate(g, dy)?, scalar_like(g, d_z, -2.0)?);
+    let flow = mul(g, d_z, minus_two).build()?;
+    let flow = mul(g, flow, dy).build()?;
+    Ok((mul(g, flow, y).build()?, reciprocal_grad(g, y, d_z).build()?))
 }

@@ -1,0 +1,237 @@
+//! The way back over what a tape has recorded.
+
+use std::sync::Arc;
+
+use super::def::Side;
+use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
+use super::record::{Executed, Kept, Record, Runs};
+use super::scope::{Differentiated, GradientScope};
+use super::traced::{ById, Traced, TracedGradient, UNTRACED};
+use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
+use crate::attr::AttrMap;
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::graph::{Applied, NodeRequest, Operand, Outputs};
+use crate::op::{OpDef, Signature};
+use crate::registry::Registry;
+use crate::runtime::Prepared;
+use crate::shape::PartialShape;
+use crate::tensor::Tensor;
+
+/// One way back over a tape.
+pub(super) struct Pass<'a, 'p> {
+    pub(super) runs: &'a mut Runs<'p>,
+    pub(super) registry: Arc<Registry>,
+    /// What the values of the gradients' functions are.
+    pub(super) values: Vec<Traced>,
+    pub(super) flows: ById<Vec<Gradient>>,
+}
+
+impl Pass<'_, '_> {
+    pub(super) fn run(
+        &mut self,
+        records: &[Record],
+        known: &ById<u32>,
+        (ys, flows): (&[Traced], &[Traced]),
+        xs: &[u64],
+    ) -> Result<Vec<Option<TracedGradient>>> {
+        for (index, y) in ys.iter().enumerate() {
+            if known.contains_key(&y.id) {
+                self.seed(y, flows.get(index))?;
+            }
+        }
+        // What depends on one of `xs`: a tensor is given by a record that comes after those of what it was computed from.
+        let mut depends: ById<()> = xs.iter().map(|&x| (x, ())).collect();
+        let mut between = vec![false; records.len()];
+        for (record, between) in records.iter().zip(&mut between) {
+            *between = record.inputs.iter().any(|id| *id != UNTRACED && depends.contains_key(id));
+            if *between {
+                depends.extend(record.outputs.iter().filter(|id| **id != UNTRACED).map(|&id| (id, ())));
+            }
+        }
+        for (record, _) in records.iter().zip(&between).rev().filter(|(_, between)| **between) {
+            self.differentiate(record, &depends)?;
+        }
+        let mut found = Vec::with_capacity(xs.len());
+        for x in xs {
+            let sum = match self.flows.get(x).cloned() {
+                Some(flows) if known.contains_key(x) => Some(self.with_nothing(|scope| scope.sum(&flows))?),
+                _ => None,
+            };
+            found.push(sum.map(|gradient| self.traced_gradient(gradient)));
+        }
+        Ok(found)
+    }
+
+    fn seed(&mut self, y: &Traced, given: Option<&Traced>) -> Result<()> {
+        let (dtype, shape) = (y.tensor.dtype(), y.tensor.shape());
+        let flow = match given {
+            Some(given) if given.tensor.dtype() != dtype || given.tensor.shape() != shape => {
+                return Err(Error::invalid_argument(format!(
+                    "what flows back must have the dtype and the shape of its y, {dtype} {shape}, not {} {}",
+                    given.tensor.dtype(),
+                    given.tensor.shape()
+                )));
+            }
+            Some(given) => self.value_of(given.clone()),
+            None => {
+                let known = ShapeOf { known: PartialShape::from(shape), of: None };
+                self.with_nothing(|scope| scope.ones(dtype, &known))?
+            }
+        };
+        self.flows.entry(y.id).or_default().push(Gradient::Dense(flow));
+        Ok(())
+    }
+
+    fn value_of(&mut self, traced: Traced) -> Value {
+        self.values.push(traced);
+        Value(self.values.len() as u32 - 1)
+    }
+
+    fn traced_gradient(&self, gradient: Gradient) -> TracedGradient {
+        let traced = |value: Value| self.values[value.0 as usize].clone();
+        match gradient {
+            Gradient::Dense(value) => TracedGradient::Dense(traced(value)),
+            Gradient::Slices(IndexedSlices { values, indices, dense_shape }) => TracedGradient::Slices {
+                values: traced(values),
+                indices: traced(indices),
+                dense_shape: traced(dense_shape),
+            },
+        }
+    }
+
+    fn differentiate(&mut self, record: &Record, depends: &ById<()>) -> Result<()> {
+        let arrived: Vec<Option<Vec<Gradient>>> = record.outputs.iter().map(|id| self.flows.remove(id)).collect();
+        if arrived.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let Prepared { op, attrs, signature, .. } = &*record.prepared;
+        let Some(gradient) = record.gradient else {
+            let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
+            return Err(no_gradient(op, "an op on the tape", asked.as_deref()));
+        };
+        let Some(differentiation) = &gradient.differentiation else { return Ok(()) };
+        let mut flows = Vec::with_capacity(arrived.len());
+        for arrived in &arrived {
+            flows.push(match arrived {
+                Some(flows) => Some(self.with_nothing(|scope| scope.sum(flows))?),
+                None => None,
+            });
+        }
+        // What was asked for stays, and is looked up at the end.
+        for (id, flow) in record.outputs.iter().zip(&flows) {
+            if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
+                self.flows.insert(*id, vec![flow]);
+            }
+        }
+        let mut node = TapeNode { pass: self, record: Some((record, depends)), flows };
+        let found = (differentiation.call)(&mut GradientScope::new(&mut node));
+        let found = found.and_then(|found| per_input(op, signature, found));
+        let found = found.map_err(|error| error.at_node(&format!("gradient of {}", op.name), &op.name, ""))?;
+        for (&id, flow) in record.inputs.iter().zip(found) {
+            if let Some(flow) = flow.filter(|_| depends.contains_key(&id)) {
+                self.flows.entry(id).or_default().push(flow);
+            }
+        }
+        Ok(())
+    }
+
+    /// A scope for ops that belong to no op that was run.
+    fn with_nothing<T>(&mut self, call: impl FnOnce(&mut GradientScope<'_>) -> Result<T>) -> Result<T> {
+        let mut node = TapeNode { pass: self, record: None, flows: Vec::new() };
+        call(&mut GradientScope::new(&mut node))
+    }
+}
+
+/// An op that was run and is differentiated.
+struct TapeNode<'a, 'b, 'p> {
+    pass: &'a mut Pass<'b, 'p>,
+    record: Option<(&'a Record, &'a ById<()>)>,
+    flows: Vec<Option<Gradient>>,
+}
+
+impl TapeNode<'_, '_, '_> {
+    /// What is kept of an input or output.
+    fn kept(&self, side: Side, index: usize) -> Option<(&Kept, u64)> {
+        let (record, _) = self.record?;
+        Some(match side {
+            Side::Input => (record.kept.get(index)?, *record.inputs.get(index)?),
+            _ => (record.kept.get(record.inputs.len() + index)?, *record.outputs.get(index)?),
+        })
+    }
+
+    fn traced(&self, value: Value) -> Option<&Traced> {
+        self.pass.values.get(value.0 as usize)
+    }
+}
+
+#[cold]
+fn not_kept() -> Error {
+    Error::internal("a gradient uses what its tape has not kept")
+}
+
+impl Differentiated for TapeNode<'_, '_, '_> {
+    fn op(&self) -> &'static OpDef {
+        self.record.map_or(&OpDef::EMPTY, |(record, _)| record.prepared.op)
+    }
+
+    fn attrs(&self) -> &AttrMap {
+        static NONE: AttrMap = AttrMap::new();
+        self.record.map_or(&NONE, |(record, _)| &record.prepared.attrs)
+    }
+
+    fn signature(&self) -> &Signature {
+        static NONE: Signature = Signature::EMPTY;
+        self.record.map_or(&NONE, |(record, _)| &record.prepared.signature)
+    }
+
+    fn registry(&self) -> &Registry {
+        &self.pass.registry
+    }
+
+    fn value(&mut self, side: Side, index: usize) -> Result<Value> {
+        let Some((Kept::Tensor(tensor), id)) = self.kept(side, index) else { return Err(not_kept()) };
+        let traced = Traced { tensor: tensor.clone(), id };
+        Ok(self.pass.value_of(traced))
+    }
+
+    fn shape_of(&mut self, side: Side, index: usize) -> Result<ShapeOf> {
+        let shape = self.kept(side, index).and_then(|(kept, _)| kept.shape()).ok_or_else(not_kept)?;
+        Ok(ShapeOf { known: PartialShape::from(shape), of: None })
+    }
+
+    fn flow(&self, index: usize) -> Option<Gradient> {
+        self.flows.get(index).copied().flatten()
+    }
+
+    fn is_wanted(&self, index: usize) -> bool {
+        self.record.is_some_and(|(record, depends)| record.inputs.get(index).is_some_and(|id| depends.contains_key(id)))
+    }
+
+    fn known_shape(&self, value: Value) -> PartialShape {
+        self.traced(value).map_or_else(PartialShape::unknown, |traced| PartialShape::from(traced.tensor.shape()))
+    }
+
+    fn dtype(&self, value: Value) -> Option<DataType> {
+        Some(self.traced(value)?.tensor.dtype())
+    }
+
+    fn known_value(&self, value: Value) -> Option<&Tensor> {
+        Some(&self.traced(value)?.tensor)
+    }
+
+    fn add_constant(&mut self, tensor: Tensor) -> Result<Value> {
+        Ok(self.pass.value_of(Traced { tensor, id: UNTRACED }))
+    }
+
+    fn apply(&mut self, request: NodeRequest<'_, Value>) -> Result<Applied<GradientScope<'static>>> {
+        let values = &self.pass.values;
+        let request = request.with_operands(|value: Value| {
+            let traced = values.get(value.0 as usize).cloned().map(Operand::Value);
+            traced.ok_or_else(|| Error::internal("a value of another gradient"))
+        })?;
+        let Executed { prepared, outputs } = self.pass.runs.execute(request)?;
+        let outputs = outputs.into_iter().map(|output| Some(self.pass.value_of(output))).collect();
+        Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
+    }
+}
