@@ -499,7 +499,8 @@ fn reports_count_nodes() {
     let mut ends = ends(&graph, &["x"], &["y"]);
     ends.is_written = true;
     let reports = Optimizer::default().optimize(&mut graph, &mut ends).unwrap();
-    assert_eq!(reports.len(), PASSES.len());
+    // Those that are for sessions alone do not run.
+    assert_eq!(reports.len(), PASSES.iter().filter(|pass| pass.is_portable()).count());
     assert_eq!(reports[0].nodes_before, 13);
     let branches = reports.iter().find(|report| report.name == "fold-branches").unwrap();
     assert!(branches.changes > 0 && branches.nodes_after < branches.nodes_before, "{reports:?}");

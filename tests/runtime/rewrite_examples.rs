@@ -378,7 +378,7 @@ pub(super) const EXAMPLES: &[Example] = &[
     example(
         "merge-packs",
         of_any!("q = Neg(x)\na = Pack([x, q])\nb = Pack([q, x]) axis=0\ny = Pack([a, b]) axis=1"),
-        &[["axis=0", "axis=1"], ["axis=1", "axis=2"], ["Pack([a, b])", "Pack([a, a])"]],
+        &[["axis=0", "axis=1"], ["axis=1", "axis=2"], ["Pack([a, b])", "Pack([a, b, a])"]],
     ),
     example("drop-sum-of-one", of_any!("y = AddN([x])"), &[["[x]", "[x, x]"]]),
     example("drop-cast", of_any!("y = Cast(x) DstT=float"), &[["DstT=float", "DstT=double"]]),

@@ -287,9 +287,9 @@ fn moves_that_lead_nowhere_are_left_out() {
 fn what_is_written_is_what_tensorflow_computes() {
     let registry = kernlink::registry().unwrap();
     let written = |dtype: &str, rest: &str| {
-        let image = "[[[[1, 2]]]]";
+        let filter = "[[[[1], [2]]]]";
         let head =
-            format!("x = Placeholder() dtype={dtype} shape=[1,2,2,2]\nw = Const() dtype={dtype} value={image}\n");
+            format!("x = Placeholder() dtype={dtype} shape=[1,2,2,2]\nw = Const() dtype={dtype} value={filter}\n");
         let vector = format!("b = Const() dtype={dtype} value=[1, 2]\n");
         let conv = "c = DepthwiseConv2dNative(x, w) strides=[1, 1, 1, 1] padding=SAME\n";
         let (mut graph, mut ends) =

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::def::Side;
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
+use super::place::Side;
 use super::record::{Executed, Kept, Record, Runs};
 use super::scope::{Differentiated, GradientScope};
 use super::traced::{ById, Traced, TracedGradient, UNTRACED};

@@ -1,8 +1,7 @@
 //! Checks of a gradient against its op, evaluated while its crate is compiled. Each panics, at the token that is wrong, with
 //! what the op declares.
 
-use super::def::{Place, Side};
-use super::parameter::ParameterKind;
+use super::place::{ParameterKind, Place, Side};
 use crate::kernel::check::{Text, items, near_word, same, text};
 use crate::op::{ArgDef, AttrDef, OpDef};
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::parameter::ParameterKind;
+use super::place::{ParameterKind, Place, Side};
 use super::result::InputGradients;
 use super::scope::GradientScope;
 use crate::collect;
@@ -33,30 +33,6 @@ pub struct Differentiation {
     pub uses: &'static [Place],
     /// The function.
     pub call: fn(&mut GradientScope<'_>) -> Result<InputGradients>,
-}
-
-/// What a parameter of a gradient's function stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// In which list of the op.
-    pub side: Side,
-    /// The position of the argument, or of the attr.
-    pub argument: usize,
-    /// What is taken of it.
-    pub kind: ParameterKind,
-}
-
-/// Where an argument of an op stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// An input.
-    Input,
-    /// An output.
-    Output,
-    /// What flows back to an output.
-    Flow,
-    /// An attr.
-    Attr,
 }
 
 impl GradientDef {

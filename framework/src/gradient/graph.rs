@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::def::{GradientDef, Side, find_gradient};
+use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input};
+use super::place::Side;
 use super::scope::{Differentiated, GradientScope};
 use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
 use crate::attr::{AttrMap, AttrValue};

@@ -7,7 +7,7 @@
 //! and `tf.GradientTape`.
 //!
 //! - `value`: what a gradient's function is given and returns;
-//! - `parameter`, `result`, `check`: how its parameters and its result are read, and held against the op when it is compiled;
+//! - `place`, `parameter`, `result`, `check`: how its parameters and its result are read, and held against the op when it is compiled;
 //! - `def`: a gradient as a registration, and the list of all;
 //! - `scope`: where the function's ops go;
 //! - `graph`: the gradients of graphs;
@@ -20,6 +20,7 @@ mod def;
 mod differentiable;
 mod graph;
 mod parameter;
+mod place;
 mod record;
 mod result;
 mod scope;
@@ -27,9 +28,10 @@ mod tape;
 mod traced;
 mod value;
 
-pub use def::{Differentiation, GradientDef, Place, Side, find_gradient, registered_gradients};
+pub use def::{Differentiation, GradientDef, find_gradient, registered_gradients};
 pub use graph::{Gradients, OutputGradient};
-pub use parameter::{Parameter, ParameterKind};
+pub use parameter::Parameter;
+pub use place::{ParameterKind, Place, Side};
 pub use result::{GradientResult, InputGradient, InputGradients};
 pub use scope::GradientScope;
 pub use tape::GradientTape;

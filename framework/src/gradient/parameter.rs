@@ -1,6 +1,6 @@
 //! The types that parameters of a gradient's function may have, and what they are given.
 
-use super::def::{Place, Side};
+use super::place::{ParameterKind, Place, Side};
 use super::scope::GradientScope;
 use super::value::{Gradient, ShapeOf, Value};
 use crate::attr::{FromAttrValue, FunctionRef};
@@ -9,32 +9,6 @@ use crate::error::{Error, Result};
 use crate::op::AttrBase;
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
-
-/// What a parameter takes of what it is called after.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ParameterKind {
-    /// A tensor.
-    Value,
-    /// A list of tensors.
-    Values,
-    /// The shape of a tensor.
-    Shape,
-    /// The shapes of a list of tensors.
-    Shapes,
-    /// What flows back, if something does.
-    MaybeFlow,
-    /// What flows back to each of a list, if something does.
-    MaybeFlows,
-    /// What flows back, be it slices.
-    AnyFlow,
-    /// An attr of this type.
-    Attr {
-        /// The type, or that of the elements.
-        base: AttrBase,
-        /// Whether it is a list.
-        list: bool,
-    },
-}
 
 /// A type that a parameter of a gradient's function may have.
 #[diagnostic::on_unimplemented(

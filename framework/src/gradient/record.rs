@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::def::{GradientDef, Side};
+use super::def::GradientDef;
+use super::place::Side;
 use super::traced::{Traced, traced};
 use crate::error::Result;
 use crate::graph::{NodeRequest, Operand};

@@ -1,7 +1,6 @@
 //! Where the ops of a gradient go, and what its function is given.
 
-use super::def::{Place, Side};
-use super::parameter::ParameterKind;
+use super::place::{ParameterKind, Place, Side};
 use super::value::{Gradient, ShapeOf, Value};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::backward::Pass;
-use super::def::{GradientDef, Side, find_gradient};
+use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable};
+use super::place::Side;
 use super::record::{Execute, Executed, Kept, Record, Runs, keeps};
 use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
 use crate::attr::AttrMap;

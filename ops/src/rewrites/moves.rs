@@ -114,48 +114,45 @@ fn merge_reshapes(m: &mut Rewrite<'_, '_>, tensor: Output, flat: Output, shape: 
     reshape(m, tensor, shape).build().map(Some)
 }
 
-/// Stacks that are stacked are one stack, in the shape of both.
+/// A stack of two stacks is one stack, in the shape of both.
 #[register_rewrite(
     name = "merge-packs",
-    pattern = outer @ Pack { values: packs @ .. },
+    pattern = outer @ Pack { values: [first @ Pack { values: a @ .. }, second @ Pack { values: b @ .. }] },
     creates = [ConcatV2, Pack, Reshape, Shape],
 )]
-fn merge_packs(m: &mut Rewrite<'_, '_>, outer: &Matched<Pack>, packs: &[Output]) -> Result<Option<Output>> {
-    let mut stacks: Vec<Vec<Output>> = Vec::new();
-    for &pack in packs {
-        let (node, root) = (m.node(pack.node), m.node(outer.id));
-        let is_mergeable = node.op.def.name == "Pack"
-            && node.device == root.device
-            && node.control_inputs.is_empty()
-            && m.uses(pack) == 1
-            && !m.is_fed(pack)
-            && m.attr::<i64>(pack.node, "axis").is_ok_and(|axis| axis == 0);
-        let values = m.inputs(pack.node);
-        if !is_mergeable || stacks.first().is_some_and(|first| first.len() != values.len()) {
-            return Ok(None);
-        }
-        stacks.push(values);
-    }
-    let Some(&[first, ..]) = stacks.first().map(Vec::as_slice) else { return Ok(None) };
-    let (count, rows) = (stacks.len(), stacks[0].len());
-    // Side by side along the new dimension, one stack follows the other or, row by row, all of them do.
-    let (sizes, values): (_, Vec<Output>) = match outer.attrs().axis {
-        0 => ([count as i64, rows as i64], stacks.concat()),
-        1 => ([rows as i64, count as i64], (0..rows).flat_map(|row| stacks.iter().map(move |all| all[row])).collect()),
-        _ => return Ok(None),
-    };
-    let known = m.shape(first).to_shape();
-    // What a reshape refuses.
-    let mut dims = known.iter().flat_map(|shape| shape.iter());
-    let total = dims.try_fold(count.saturating_mul(rows), |total, &dim| total.checked_mul(dim));
-    let is_too_large = total.is_none_or(|total| i64::try_from(total).is_err());
-    if is_too_large || m.shape(first).rank().is_some_and(|rank| rank + 2 >= MAX_RANK) {
+fn merge_packs(
+    m: &mut Rewrite<'_, '_>,
+    outer: &Matched<Pack>,
+    first: &Matched<Pack>,
+    second: &Matched<Pack>,
+    a: &[Output],
+    b: &[Output],
+) -> Result<Option<Output>> {
+    if a.len() != b.len() || a.is_empty() || first.attrs().axis != 0 || second.attrs().axis != 0 {
         return Ok(None);
     }
+    // Along the new dimension one follows the other or, row by row, both do.
+    let rows = a.len();
+    let (sizes, values): ([usize; 2], Vec<Output>) = match outer.attrs().axis {
+        0 => ([2, rows], a.iter().chain(b).copied().collect()),
+        1 => ([rows, 2], a.iter().zip(b).flat_map(|(&a, &b)| [a, b]).collect()),
+        _ => return Ok(None),
+    };
+    let shape = m.shape(a[0]);
+    let known = shape.to_shape();
+    // What a reshape refuses.
+    let mut dims = known.iter().flat_map(|shape| shape.iter());
+    let total = dims.try_fold(2 * rows, |total, &dim| total.checked_mul(dim));
+    let is_too_large = total.is_none_or(|total| i64::try_from(total).is_err());
+    if is_too_large || shape.rank().is_some_and(|rank| rank + 2 >= MAX_RANK) {
+        return Ok(None);
+    }
+    let sizes = sizes.map(|size| size as i64);
     let dims = match known {
         Some(shape) => constant(m, sizes.into_iter().chain(shape.iter().map(|&dim| dim as i64)).collect::<Vec<_>>())?,
         None => {
-            let (sizes, dims) = (constant(m, sizes.to_vec())?, shape(m, first).out_type(DataType::Int64).build()?);
+            let sizes = constant(m, sizes.to_vec())?;
+            let dims = crate::shape(m, a[0]).out_type(DataType::Int64).build()?;
             concat_v2(m, [sizes, dims], 0).build()?
         }
     };
