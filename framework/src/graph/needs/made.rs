@@ -23,7 +23,11 @@ impl Walk<'_, '_, '_> {
             let before = made.len();
             for (index, created) in self.needs.created.iter().enumerate() {
                 let CreatedFrom::Match(pattern) = created.from else { continue };
-                let is_there = |ops: &&[&str]| ops.iter().any(|op| self.roots.contains_key(*op));
+                let is_there = |ops: &&[&str]| {
+                    let of_it = |op: &&str| self.counts.get(*op).copied().unwrap_or(0);
+                    let there = ops.iter().map(of_it).fold(0usize, usize::saturating_add);
+                    there >= pattern.iter().filter(|others| *others == ops).count()
+                };
                 if made.contains(&index) || !pattern.iter().all(is_there) {
                     continue;
                 }
@@ -71,6 +75,7 @@ impl Walk<'_, '_, '_> {
                 self.lines.push(SelectedLine { op: op.to_owned(), kernel: Some(kernel) });
             }
         }
+        self.counts.insert(op.to_owned(), usize::MAX);
         self.roots.entry(op.to_owned()).or_default().extend(roots);
     }
 }
@@ -85,6 +90,19 @@ mod tests {
     use crate::graph::NodeClass;
     use crate::op::{AttrBase, AttrDef};
     use crate::registry::Registry;
+
+    #[test]
+    fn what_is_made_of_two_nodes_of_an_op_needs_two() {
+        let registry = registry();
+        let needed = |nodes: &[&str]| {
+            let mut needs = Needs::new(&registry);
+            needs.created = const { &[Created { from: CreatedFrom::Match(&[&["A"], &["A"]]), to: "_FusedA" }] };
+            let nodes = nodes.iter().map(|name| node(name, "A", &[("T", dtype(DataType::Float))]));
+            needs.add(&graph(nodes.collect(), vec![])).unwrap();
+            needs.to_string().contains("_FusedA")
+        };
+        assert!(!needed(&["a"]) && needed(&["a", "b"]));
+    }
 
     #[test]
     fn what_the_runtime_may_make_is_needed_too() {

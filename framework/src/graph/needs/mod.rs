@@ -111,6 +111,7 @@ impl<'r> Needs<'r> {
             values: self.max_values,
             lines: Vec::new(),
             roots: HashMap::new(),
+            counts: HashMap::new(),
             several: HashMap::new(),
             needs: self,
         };
@@ -155,6 +156,8 @@ struct Walk<'a, 'n, 'r> {
     /// By op, which nodes of it there are, as far as others can be made of them: what devices they ask for, and their
     /// dtypes.
     roots: HashMap<String, HashSet<Root>>,
+    /// By op, how many nodes of it there are, or may be.
+    counts: HashMap<String, usize>,
     /// By what may be made of several nodes, and by the device that they ask for, how many there are, and of which kinds.
     several: HashMap<usize, HashMap<String, (usize, HashSet<Root>)>>,
     needs: &'n mut Needs<'r>,
@@ -188,14 +191,17 @@ impl<'a> Walk<'a, '_, '_> {
                 _ => None,
             });
             let root: Root = (node.device.clone(), dtypes.collect());
+            // A function may be called several times.
+            let many = if bound.is_some() { usize::MAX } else { 1 };
+            let counted = self.counts.entry(node.op.clone()).or_default();
+            *counted = counted.saturating_add(many);
             for (index, created) in self.needs.created.iter().enumerate() {
                 if let CreatedFrom::Several(ops) = created.from
                     && ops.contains(&node.op.as_str())
                 {
                     let output = self.needs.output_dtype(&node.op, &attrs).map(|dtype| ("T".to_owned(), dtype));
                     let (count, kinds) = self.several.entry(index).or_default().entry(node.device.clone()).or_default();
-                    // A function may be called several times.
-                    *count += if bound.is_some() { 2 } else { 1 };
+                    *count = count.saturating_add(many);
                     kinds.insert((node.device.clone(), output.into_iter().collect()));
                 }
             }
