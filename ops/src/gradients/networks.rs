@@ -4,7 +4,7 @@ use kernlink::Result;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::scalar_like;
+use super::{scalar_like, times};
 use crate::*;
 
 #[register_gradient(op = Relu)]
@@ -228,4 +228,9 @@ fn softplus_grad_gradient(
     let flow = mul(g, d_backprops, gradients).build()?;
     let of_features = real_div(g, flow, total).build()?;
     Ok((softplus_grad(g, d_backprops, features).build()?, of_features))
+}
+
+#[register_gradient(op = L2Loss)]
+fn l2_loss_gradient(g: &mut GradientScope<'_>, t: Value, d_output: Value) -> Result<Value> {
+    times(g, d_output, t)
 }

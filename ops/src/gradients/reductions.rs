@@ -5,7 +5,7 @@ use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::{shape_of, times};
+use super::shape_of;
 use crate::*;
 
 /// The shape of a reduction whose dimensions are kept with size 1, as a vector.
@@ -123,10 +123,4 @@ fn cumsum_gradient(
     d_out: Value,
 ) -> Result<(Value, NoGradient)> {
     Ok((cumsum(g, d_out, axis).exclusive(exclusive).reverse(!reverse).build()?, NoGradient))
-}
-
-#[cfg(feature = "nn")]
-#[register_gradient(op = L2Loss)]
-fn l2_loss_gradient(g: &mut GradientScope<'_>, t: Value, d_output: Value) -> Result<Value> {
-    times(g, d_output, t)
 }
