@@ -129,6 +129,21 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_that_become_all_of_the_target_are_a_run() {
+        // Rows of three of a matrix with columns of five, and of all three columns.
+        let rows = |columns: usize| StridedCopy::new(0, 6).step(2, 3, columns as isize).step(3, 1, 1);
+        assert_eq!(rows(3).run_of(6), Some(6));
+        assert_eq!(rows(5).run_of(6), None);
+        // A part of the target, another place in it, nothing, and backwards.
+        assert_eq!(rows(3).run_of(7), None);
+        assert_eq!(rows(3).beginning_at(1, 6).run_of(6), None);
+        assert_eq!(StridedCopy::nothing().run_of(0), None);
+        assert_eq!(StridedCopy::new(0, 2).step(3, 1, -1).run_of(3), None);
+        // A dimension of size 1 may lie anywhere.
+        assert_eq!(StridedCopy::new(0, 4).step(1, 9, 2).step(3, 1, 1).run_of(3), Some(4));
+    }
+
+    #[test]
     fn loops_that_are_one_are_joined() {
         let whole = StridedCopy::new(0, 0).step(2, 12, 12).step(3, 4, 4).step(1, 99, 7).step(4, 1, 1);
         assert_eq!(steps(whole, 24, 24), [(24, 1, 1)]);

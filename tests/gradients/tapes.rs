@@ -109,3 +109,13 @@ fn what_is_not_watched_is_not_recorded() {
     assert_eq!(one(found).to_scalar::<f32>().unwrap(), 1.0);
     assert!(tape.watch(1i32).is_err());
 }
+
+#[test]
+fn literals_are_kept_in_the_dtype_that_their_op_gives_them() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut tape = GradientTape::new(&context);
+    let x = tape.watch(3.0f32).unwrap();
+    let y = ops::mul(&mut tape, &x, 2.0).build().unwrap();
+    let z = ops::pow(&mut tape, &y, 2).build().unwrap();
+    assert_eq!(one(tape.gradient(&z, [&x]).unwrap()).to_scalar::<f32>().unwrap(), 24.0);
+}

@@ -14,7 +14,7 @@ use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Applied, NodeInput, NodeRequest, OpScope, Operand, Outputs};
+use crate::graph::{Applied, NodeInput, NodeRequest, OpScope, Operand, Outputs, settled};
 use crate::op::OpDef;
 use crate::registry::Registry;
 use crate::runtime::{Computed, EagerContext};
@@ -219,17 +219,21 @@ impl Execute for GradientTape<'_> {
         for (argument, input) in request.inputs.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Input, argument);
             for operand in input.operands() {
-                let tensor = match operand {
-                    Operand::Value(traced) => Some(&traced.tensor),
-                    Operand::Constant(tensor) => Some(tensor),
-                    // Which dtype it gets is found as the op runs.
-                    Operand::Literal(tensor) => Some(tensor),
-                };
-                kept.push(Kept::of(tensor, value, shape));
+                let (Operand::Value(Traced { tensor, .. }) | Operand::Constant(tensor) | Operand::Literal(tensor)) =
+                    operand;
+                kept.push(Kept::of(Some(tensor), value, shape));
             }
         }
         let executed = self.runs.execute(request)?;
         let signature = &executed.prepared.signature;
+        // A literal had the dtype of its Rust type, and now has that which the op asked for.
+        for (kept, slot) in kept.iter_mut().zip(&signature.inputs) {
+            if let Kept::Tensor(tensor) = kept
+                && tensor.dtype() != slot.dtype
+            {
+                *tensor = settled(tensor, slot.dtype).map_err(Error::internal)?;
+            }
+        }
         let several = executed.outputs.len() > 1;
         for (argument, range) in signature.output_ranges.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Output, argument);
