@@ -1,6 +1,7 @@
 //! Gradients, held against TensorFlow's; see generate.py, which writes what is in `data`.
 
 mod cases;
+mod control_flow;
 mod tapes;
 
 use std::collections::BTreeMap;

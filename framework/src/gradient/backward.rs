@@ -22,6 +22,8 @@ use crate::tensor::Tensor;
 pub(super) struct Pass<'a, 'p> {
     pub(super) runs: &'a mut Runs<'p>,
     pub(super) registry: Arc<Registry>,
+    /// What tells this way back from others.
+    pub(super) source: String,
     /// What the values of the gradients' functions are.
     pub(super) values: Vec<Traced>,
     pub(super) flows: ById<Vec<Gradient>>,
@@ -222,6 +224,10 @@ impl Differentiated for TapeNode<'_, '_, '_> {
 
     fn add_constant(&mut self, tensor: Tensor) -> Result<Value> {
         Ok(self.pass.value_of(Traced { tensor, id: UNTRACED }))
+    }
+
+    fn source(&self) -> &str {
+        &self.pass.source
     }
 
     fn apply(&mut self, request: NodeRequest<'_, Value>) -> Result<Applied<GradientScope<'static>>> {

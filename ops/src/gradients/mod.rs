@@ -2,13 +2,20 @@
 //! wrong, docs/gradients.md says what these do.
 
 mod binary;
+mod control_flow;
+#[cfg(feature = "list")]
+mod lists;
 mod moves;
 #[cfg(feature = "nn")]
 mod networks;
 mod nothing;
 mod products;
 mod reductions;
+#[cfg(feature = "data_flow")]
+mod tensor_arrays;
 mod unary;
+#[cfg(feature = "state")]
+mod variables;
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
