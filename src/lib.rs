@@ -98,6 +98,8 @@ pub use kernlink_macros::{
     registered_ops,
 };
 pub use kernlink_ops as ops;
+#[cfg(feature = "train")]
+pub use kernlink_ops::train;
 pub use model::{MetaGraph, SavedModel};
 
 #[doc(hidden)]
