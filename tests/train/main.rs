@@ -1,6 +1,10 @@
 //! Training, held against tf.keras; see generate.py, which writes what is in `data`.
 
 mod cases;
+#[cfg(feature = "npy")]
+#[path = "../../examples/train-digits/main.rs"]
+#[expect(dead_code, reason = "its `main` is another program's")]
+mod digits;
 mod models;
 mod values;
 
@@ -86,6 +90,23 @@ fn variables_have_first_values_of_their_own() {
     assert_ne!(first(1, "first"), first(2, "first"));
     assert_ne!(first(1, "first"), first(1, "second"));
     assert_eq!(first(1, "other"), [0.0; 4]);
+}
+
+/// The example: a network that has stopped and gone on is the same as one that has not.
+#[cfg(feature = "npy")]
+#[test]
+fn the_example_reads_digits() {
+    let folder = std::env::temp_dir().join(format!("kernlink-train-digits-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let prefix = folder.join("digits");
+    let prefix = prefix.to_str().unwrap();
+    let at_once = digits::train(2, None).unwrap();
+    digits::train(1, Some(prefix)).unwrap();
+    let resumed = digits::train(2, Some(prefix)).unwrap();
+    assert_eq!(resumed.to_bits(), at_once.to_bits(), "{resumed}, {at_once}");
+    let right = digits::train(8, Some(prefix)).unwrap();
+    assert!(right >= 0.97, "{right}");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// What is wrong with variables and steps is said.

@@ -38,7 +38,9 @@ pub struct Optimizer<R> {
 pub struct Update<N, V> {
     /// What takes the step: a node, or nothing where it was taken at once.
     pub train: N,
-    /// The learning rate of the step.
+    /// How many steps were taken before, an `int64`.
+    pub iterations: V,
+    /// The learning rate of the step, a `float`.
     pub learning_rate: V,
     /// The norm of all gradients before they were clipped, with [`Clip::GlobalNorm`].
     pub global_norm: Option<V>,
@@ -211,7 +213,7 @@ where
         }
         let iterations = self.iterations.read(scope)?;
         let learning_rate = self.optimizer.learning_rate.at(scope, &iterations)?;
-        let number = add_v2(scope, iterations, 1).build()?;
+        let number = add_v2(scope, iterations.clone(), 1).build()?;
         let mut scalars = Scalars { learning_rate: learning_rate.clone(), number, of_dtypes: HashMap::new() };
         // Once all gradients are there, nobody needs the values of variables any more, which then change in place.
         before.extend(gradients.iter().map(|gradient| S::node_of(&gradient.values())));
@@ -227,7 +229,7 @@ where
         let train = scope.after(applied, |scope| {
             assign_add_variable_op(scope, self.iterations.handle(), 1i64).name(&name).build()
         })?;
-        Ok(Update { train, learning_rate, global_norm })
+        Ok(Update { train, iterations, learning_rate, global_norm })
     }
 
     /// Changes one variable.
