@@ -2,6 +2,7 @@
 
 mod cases;
 mod control_flow;
+mod derivatives;
 mod tapes;
 
 use std::collections::BTreeMap;
