@@ -2,6 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
+use kernlink::error::Error;
 use kernlink::gradient::{Gradient, GradientScope, NoGradient, ShapeOf, Value};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_gradient;
@@ -42,6 +43,18 @@ fn check_numerics_gradient(g: &mut GradientScope<'_>, message: String, d_output:
 #[register_gradient(op = CheckNumericsV2)]
 fn check_numerics_v2_gradient(g: &mut GradientScope<'_>, message: String, d_output: Value) -> Result<Value> {
     check_numerics_v2(g, d_output, &message_of_check(&message)).build()
+}
+
+/// Fails when the gradient is asked for, with the reason that the node gives.
+#[register_gradient(op = PreventGradient)]
+fn prevent_gradient_gradient(_: &mut GradientScope<'_>, message: String) -> Result<NoGradient> {
+    Err(Error::not_found(format!("Gradient explicitly disabled. Reason: {message}")))
+}
+
+#[cfg(feature = "logging")]
+#[register_gradient(op = Print)]
+fn print_gradient(_: &mut GradientScope<'_>, d_output: Gradient) -> Result<(Gradient, Vec<NoGradient>)> {
+    Ok((d_output, Vec::new()))
 }
 
 #[register_gradient(op = Reshape)]

@@ -4,7 +4,7 @@ use kernlink::Result;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::{scalar_like, shape_of, times};
+use super::{scalar_like, shape_of, times, unbroadcast};
 use crate::*;
 
 #[register_gradient(op = Relu)]
@@ -132,10 +132,12 @@ fn of_logits(
     add_v2(g, first, second).build()
 }
 
+/// The labels take part in the first gradient, too, with a slope of -1; features or labels may have been broadcast.
 #[register_gradient(op = SoftmaxCrossEntropyWithLogits)]
 fn softmax_cross_entropy_with_logits_gradient(
     g: &mut GradientScope<'_>,
     features: Value,
+    labels: ShapeOf,
     backprop: Value,
     d_loss: Value,
     d_backprop: Option<Value>,
@@ -143,7 +145,12 @@ fn softmax_cross_entropy_with_logits_gradient(
     let of_features = of_logits(g, features, backprop, d_loss, d_backprop)?;
     let logarithms = log_softmax(g, features).build()?;
     let negative = neg(g, logarithms).build()?;
-    Ok((of_features, by_rows(g, d_loss, negative)?))
+    let mut of_labels = by_rows(g, d_loss, negative)?;
+    if let Some(d_backprop) = d_backprop {
+        of_labels = sub(g, of_labels, d_backprop).build()?;
+    }
+    let features = shape_of(g, features);
+    Ok((unbroadcast(g, of_features, &features)?, unbroadcast(g, of_labels, &labels)?))
 }
 
 #[register_gradient(op = SparseSoftmaxCrossEntropyWithLogits)]
