@@ -203,7 +203,12 @@ fn lacking(graph: &Graph, count: usize, (ys, xs, stops): (&[Output], &[Output], 
         };
         find_gradient(&asked).is_some()
     };
-    let between = graph.ids().take(count).filter(|id| from_xs[id.index()] && towards[id.index()].is_some());
+    // What takes none of it, such as an x itself, has nothing to hand on.
+    let takes = |id: &NodeId| {
+        let mut inputs = graph.node(*id).inputs.iter();
+        inputs.any(|input| flows(input) && from_xs.get(input.node.index()) == Some(&true))
+    };
+    let between = graph.ids().take(count).filter(|id| takes(id) && towards[id.index()].is_some());
     let without: Vec<NodeId> = between.filter(|&id| !has_gradient(graph.node(id))).collect();
     let mut ops: Vec<String> = without.iter().map(|&id| graph.node(id).op.def.name.to_string()).collect();
     ops.sort();

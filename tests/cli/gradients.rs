@@ -2,7 +2,9 @@
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
+use kernlink::graph::Graph;
 use kernlink::proto::read_graph;
+use kernlink::runtime::Session;
 use kernlink::tensor::Tensor;
 
 use crate::command::{bad, digits, folder, good, holds, save};
@@ -63,21 +65,33 @@ fn gradients_are_added_by_name() {
     holds(&run, &["4.0"]);
 }
 
-/// The whole of a network, by the digits that it reads.
+/// The whole of a network, with respect to the images that it reads.
 #[test]
 fn gradients_of_a_network_are_those_of_differences() {
     let out = folder("gradients").join("digits.pb");
     let out = out.to_str().unwrap();
-    let text = good(&["gradients", &digits("digits.pb"), "--y", "probabilities", "--x", "images", "-o", out]);
+    let scores = "digits/dense2/BiasAdd";
+    let text = good(&["gradients", &digits("digits.pb"), "--y", scores, "--x", "images", "-o", out]);
     holds(&text, &["gradients/0", "float [?,8,8,1]"]);
-    // The probabilities of an image add to 1, whatever it is.
-    let graph = kernlink::graph::Graph::import(&read_graph(out).unwrap(), &kernlink::registry().unwrap()).unwrap();
+    let graph = Graph::import(&read_graph(out).unwrap(), &kernlink::registry().unwrap()).unwrap();
+    let session = Session::new(graph).unwrap();
     let images = kernlink::npy::read(digits("images.npy")).unwrap();
-    let session = kernlink::runtime::Session::new(graph).unwrap();
-    let found = session.run(&[("images", images.clone())], &["gradients/0"], &[]).unwrap().remove(0);
-    assert_eq!(found.shape(), images.shape());
-    let largest = found.as_slice::<f32>().unwrap().iter().fold(0.0f32, |largest, one| largest.max(one.abs()));
-    assert!(largest < 1e-5, "{largest}");
+    let (shape, images) = (images.shape().clone(), images.as_slice::<f32>().unwrap().to_vec());
+    // Some way to go from the images, and by how much the sum of all scores changes then.
+    let way: Vec<f32> = (0..images.len()).map(|k| (k * 37 % 101) as f32 / 50.0 - 1.0).collect();
+    let run = |step: f32, fetch: &str| {
+        let moved: Vec<f32> = images.iter().zip(&way).map(|(pixel, way)| pixel + step * way).collect();
+        let moved = Tensor::from_elements(&shape, &moved).unwrap();
+        session.run(&[("images", moved)], &[fetch], &[]).unwrap().remove(0)
+    };
+    let sum =
+        |step: f32| run(step, scores).as_slice::<f32>().unwrap().iter().map(|&score| f64::from(score)).sum::<f64>();
+    let step = 1e-4f32;
+    let differences = (sum(step) - sum(-step)) / f64::from(2.0 * step);
+    let gradient = run(0.0, "gradients/0");
+    let pairs = gradient.as_slice::<f32>().unwrap().iter().zip(&way);
+    let slope: f64 = pairs.map(|(&gradient, &way)| f64::from(gradient) * f64::from(way)).sum();
+    assert!((slope - differences).abs() < 0.01 * differences.abs(), "{slope}, {differences}");
 }
 
 #[test]
@@ -90,7 +104,7 @@ fn mistakes_are_named() {
     };
     with("yy", "x", 2, &["NOT_FOUND", "--y", "did you mean y?"]);
     with("y", "ex", 2, &["NOT_FOUND", "--x", "`ex`"]);
-    with("y:1", "x", 2, &["--y", "y:1"]);
+    with("y:1", "x", 2, &["--y", "`y` has only output 0"]);
     with("whole", "x", 2, &["INVALID_ARGUMENT", "`whole` is int32", "logits"]);
     with("y", "indices", 2, &["INVALID_ARGUMENT", "--x", "`indices` is int32"]);
     with("y", "w", 2, &["INVALID_ARGUMENT", "y depends on none of w", "nothing is written"]);

@@ -43,6 +43,9 @@ def functions():
         x = [0.1, 2, 1, 10, 9, 0.01, 31, 5, 0, 50, 1, -1, 1e-3]
         yield many("Igamma", d, "values", [[T(d, a), T(d, x)], [T(d, [[1], [2]]), T(d, [0.5, 1.5, 4])]], tol(d, 4))
         yield many("Igammac", d, "values", [[T(d, a), T(d, x)], [T(d, [[1], [2]]), T(d, [0.5, 1.5, 4])]], tol(d, 4))
+        a, x = [0.5, 1, 2, 3.5, 10, 0.1, 30, 5, 1, 2, 3], [0.1, 2, 1, 10, 9, 0.01, 31, 5, 0, 20, 1e-3]
+        for op in ("IgammaGradA", "RandomGammaGrad"):
+            yield many(op, d, "values", [[T(d, a), T(d, x)], [T(d, [[1], [2]]), T(d, [0.5, 1.5, 4])]], tol(d, 64))
         yield many("Zeta", d, "values", [[T(d, [2, 3, 1.5, 4, 10, 1, 0.5, 2.5]), T(d, [1, 0.5, 2, 10, 0.1, 3, 1, 100])], [T(d, [[2], [3]]), T(d, [0.5, 1.5, 4])]], tol(d, 4))
         yield many("Polygamma", d, "values", [[T(d, [0, 1, 2, 3, 1, 5, 0.5, -1]), T(d, [1.5, 1, 0.5, 2, 10, 3, 1, 1])], [T(d, [[1], [2]]), T(d, [0.5, 1.5, 4])]], tol(d, 4))
 

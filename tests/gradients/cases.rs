@@ -46,7 +46,7 @@ pub(super) fn each_case(check: impl Fn(&Case) -> Result<(), String>) {
         }
     }
     assert!(failures.is_empty(), "{} of {count} cases failed:\n{}", failures.len(), failures.join("\n"));
-    assert!(count > 1000, "{count} cases");
+    assert!(count > 3000, "{count} cases");
 }
 
 /// Calls `check` for every case with branches, loops, functions, lists or arrays, a file each, by name.

@@ -278,13 +278,339 @@ def networks(file):
     file.case("steps", lambda x: tf.floor(x) + tf.cast(tf.cast(x, tf.int32), tf.float64) + x, [x(4)])
 
 
+def rows(file):
+    """Rows and elements that are picked, written and reduced by their indices."""
+    for dtype in ALL:
+        x = lambda *shape: file.values(dtype, shape)
+        for axis, batch, params, indices in ((0, 0, (3, 2), [[2, 0], [2, 1]]), (1, 0, (2, 3, 2), [2, 0, 2]),
+                                             (-1, 0, (2, 3), [[1, 1], [0, 2]]), (1, 1, (2, 3, 2), [[2, 0], [2, 2]]),
+                                             (2, 1, (2, 2, 3), [[2, 0], [2, 2]]), (-1, -1, (2, 3), [[2, 0], [2, 2]])):
+            for known in (True, False) if dtype == "float" else (True,):
+                place = lambda axis=axis, known=known: tf.constant(axis) if known else tf.identity(tf.constant(axis))
+                if batch < 0 and not known:
+                    continue
+                file.case(f"GatherV2_{dtype}_{axis}_{batch}", lambda x, p=place, i=indices, b=batch: raw.GatherV2(
+                    params=x, indices=tf.constant(i, tf.int64), axis=p(), batch_dims=b), [x(*params)])
+        file.case(f"ScatterNd_{dtype}", lambda x: raw.ScatterNd(indices=[[2], [0], [2]], updates=x, shape=[4, 2]), [x(3, 2)])
+        file.case(f"ScatterNdNonAliasingAdd_{dtype}", lambda x, y: raw.ScatterNdNonAliasingAdd(
+            input=x, indices=[[2], [0], [2]], updates=y), [x(4, 2), x(3, 2)])
+        for op in ("TensorScatterAdd", "TensorScatterSub", "TensorScatterUpdate"):
+            file.case(f"{op}_{dtype}", lambda x, y, f=getattr(raw, op): f(tensor=x, indices=[[2], [0]], updates=y),
+                      [x(4, 2), x(2, 2)])
+        file.case(f"SegmentSum_{dtype}", lambda x: raw.SegmentSum(data=x, segment_ids=[0, 0, 2]), [x(3, 2)])
+        file.case(f"UnsortedSegmentSum_{dtype}", lambda x: raw.UnsortedSegmentSum(
+            data=x, segment_ids=[[2, 0], [-1, 2]], num_segments=3), [x(2, 2, 3)])
+    for dtype in FLOATS:
+        x = lambda *shape: file.values(dtype, shape)
+        for op in ("TensorScatterMax", "TensorScatterMin"):
+            file.case(f"{op}_{dtype}", lambda x, y, f=getattr(raw, op): f(tensor=x, indices=[[2], [0], [2]], updates=y),
+                      [x(4, 2), x(3, 2)])
+        for op in ("SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd"):
+            file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(data=x, segment_ids=tf.constant([0, 0, 2], tf.int64)),
+                      [x(3, 2)])
+        for op in ("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"):
+            file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(
+                data=x, segment_ids=[2, 0, -1, 2], num_segments=3), [x(4, 2)])
+        file.case(f"TopKV2_{dtype}", lambda x: raw.TopKV2(input=x, k=2).values, [x(2, 2, 3)])
+        file.case(f"NthElement_{dtype}", lambda x: raw.NthElement(input=x, n=1), [x(2, 3)])
+    ties = np.array([[1.0, 0.0], [1.0, 2.0], [3.0, np.nan], [0.0, 3.0], [0.0, 0.0]], np.float32)
+    for op in ("SegmentMax", "SegmentMin", "SegmentProd", "SegmentMean"):
+        file.case(f"{op}_ties", lambda x, f=getattr(raw, op): f(data=x, segment_ids=[0, 0, 1, 2, 2]), [ties])
+    for op in ("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"):
+        file.case(f"{op}_ties", lambda x, f=getattr(raw, op): f(data=x, segment_ids=[1, 1, 0, 2, 2], num_segments=4), [ties])
+    file.case("TensorScatterMax_ties", lambda x, y: raw.TensorScatterMax(tensor=x, indices=[[0], [2], [0]], updates=y),
+              [np.array([1.0, 2.0, 0.0], np.float32), np.array([1.0, 0.0, 1.0], np.float32)])
+    file.case("NthElement_ties", lambda x: raw.NthElement(input=x, n=1, reverse=True), [ties])
+    file.case("GatherV2_joined", lambda p, q: tf.matmul(tf.gather(p, [0, 2, 0]), q) + tf.gather(tf.identity(p), [1, 1, 2]),
+              [file.values("double", (3, 2)), file.values("double", (2, 2))])
+
+
+def scans(file):
+    """Products, products and sums step by step, Einsum."""
+    for dtype in ALL:
+        for axes in ([1], [0, -1], [0, 1, 2], []) if dtype in ("float", "complex64") else ([0, -1],):
+            file.case(f"Prod_{dtype}", lambda x, a=axes: raw.Prod(input=x, axis=tf.constant(a, tf.int32), keep_dims=len(a) == 1),
+                      [file.values(dtype, (2, 3, 2))])
+        for exclusive in (False, True):
+            for reverse in (False, True):
+                # Of complex numbers TensorFlow does not take the conjugate of the slope.
+                if dtype in FLOATS:
+                    file.case(f"Cumprod_{dtype}", lambda x, e=exclusive, r=reverse: raw.Cumprod(
+                        x=x, axis=-1, exclusive=e, reverse=r), [file.values(dtype, (2, 3), 0.5, 2.0)])
+                if dtype in FLOATS:
+                    file.case(f"CumulativeLogsumexp_{dtype}", lambda x, e=exclusive, r=reverse: raw.CumulativeLogsumexp(
+                        x=x, axis=-1, exclusive=e, reverse=r), [file.values(dtype, (2, 3))])
+    zeros = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0], [1.0, 2.0, 0.0]], np.float32)
+    file.case("Prod_zeros", lambda x: raw.Prod(input=x, axis=1), [zeros])
+    file.case("Prod_none", lambda x: raw.Prod(input=x, axis=1), [file.values("float", (2, 0, 3))])
+    sizes = {"a": 2, "b": 3, "c": 2, "d": 4}
+    shape = lambda labels, lead=(): tuple(
+        size for part in labels.replace("...", ".") for size in (lead if part == "." else (sizes[part],)))
+    for equation in ("ab->ba", "ab->a", "ab->", "aab->ab", "aa->", "...ab->...b", "a...b->b...", "a->aa", "...->..."):
+        source = equation.split("->")[0]
+        file.case("Einsum", lambda x, e=equation: raw.Einsum(inputs=[x], equation=e), [file.values("float", shape(source, (2, 3)))])
+    for equation, leads in (("ab,bd->ad", ((), ())), ("ab,b->a", ((), ())), ("ab,ab->", ((), ())), ("ab,cd->abcd", ((), ())),
+                            ("abd,bd->a", ((), ())), ("ab,cd->a", ((), ())), ("aab,bc->ac", ((), ())),
+                            ("...ab,...bd->...ad", ((2, 1), (3,))), ("a...b,b...->...a", ((3,), (2, 1))),
+                            ("ab,...bd->...ad", ((), (2,))), ("...a,a->...", ((2, 3), ())), ("ab,bd->aad", ((), ())),
+                            ("a...,b...->...", ((1,), (3,)))):
+        a, b = equation.split("->")[0].split(",")
+        for dtype in ("float", "complex64") if equation != "ab,bd->ad" else ALL:
+            file.case(f"Einsum_{dtype}", lambda x, y, e=equation: raw.Einsum(inputs=[x, y], equation=e),
+                      [file.values(dtype, shape(a, leads[0])), file.values(dtype, shape(b, leads[1]))])
+    for dtype in ("float", "bfloat16", "complex128"):
+        file.case(f"BatchMatMulV3_{dtype}", lambda x, y: raw.BatchMatMulV3(x=x, y=y, Tout=x.dtype, adj_y=True),
+                  [file.values(dtype, (2, 1, 2, 3)), file.values(dtype, (3, 4, 3))])
+    for a in (False, True):
+        for b in (False, True):
+            for dtypes in (("float", "float"), ("float", "bfloat16")):
+                file.case("SparseMatMul", lambda x, y, a=a, b=b: raw.SparseMatMul(
+                    a=x, b=y, transpose_a=a, transpose_b=b, a_is_sparse=True, b_is_sparse=True),
+                    [file.values(dtypes[0], (3, 2) if a else (2, 3)), file.values(dtypes[1], (4, 3) if b else (3, 4))])
+
+
+def images(file):
+    """Convolutions, pools and normalisation, and the gradients of their gradients."""
+    strides, ksize = [1, 2, 2, 1], [1, 2, 2, 1]
+    for dtype in FLOATS:
+        x = lambda *shape: file.values(dtype, shape)
+        window = {"strides": strides, "padding": "SAME"}
+        file.case(f"DepthwiseConv2dNative_{dtype}", lambda x, w: raw.DepthwiseConv2dNative(input=x, filter=w, **window),
+                  [x(1, 4, 3, 2), x(3, 2, 2, 2)])
+        for op, kernel in (("Conv2D", (3, 2, 2, 3)), ("DepthwiseConv2dNative", (3, 2, 2, 2))):
+            out = (1, 2, 2, kernel[3] if op == "Conv2D" else 4)
+            file.case(f"{op}BackpropInput_{dtype}", lambda w, y, f=getattr(raw, op + "BackpropInput"): f(
+                input_sizes=[1, 4, 3, 2], filter=w, out_backprop=y, **window), [x(*kernel), x(*out)])
+            file.case(f"{op}BackpropFilter_{dtype}", lambda x, y, f=getattr(raw, op + "BackpropFilter"), k=kernel: f(
+                input=x, filter_sizes=list(k), out_backprop=y, **window), [x(1, 4, 3, 2), x(*out)])
+        pool = {"ksize": ksize, "strides": [1, 1, 2, 1], "padding": "SAME"}
+        file.case(f"AvgPoolGrad_{dtype}", lambda y: raw.AvgPoolGrad(orig_input_shape=[1, 3, 4, 2], grad=y, **pool), [x(1, 3, 2, 2)])
+        file.case(f"MaxPoolV2_{dtype}", lambda x: raw.MaxPoolV2(input=x, **pool), [x(1, 3, 4, 2)])
+        file.case(f"MaxPoolWithArgmax_{dtype}", lambda x: raw.MaxPoolWithArgmax(input=x, **pool).output, [x(2, 3, 4, 2)])
+        file.case(f"MaxPoolGrad_{dtype}", lambda x, y: tf.gradients(raw.MaxPool(input=x, **pool), x, y)[0],
+                  [x(1, 3, 4, 2), x(1, 3, 2, 2)])
+        file.case(f"MaxPoolGradV2_{dtype}", lambda x, y: tf.gradients(raw.MaxPoolV2(input=x, **pool), x, y)[0],
+                  [x(1, 3, 4, 2), x(1, 3, 2, 2)])
+        file.case(f"MaxPoolGradGrad_{dtype}", lambda x, y, z: raw.MaxPoolGradGrad(
+            orig_input=x, orig_output=raw.MaxPool(input=x, **pool), grad=y, **pool), [x(1, 3, 4, 2), x(1, 3, 4, 2), x(1)])
+        file.case(f"Dilation2D_{dtype}", lambda x, w: raw.Dilation2D(
+            input=x, filter=w, strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME"), [x(1, 3, 3, 2), x(2, 2, 2)])
+        if dtype != "double":
+            file.case(f"LRN_{dtype}", lambda x: raw.LRN(input=x, depth_radius=1, bias=1.5, alpha=0.5,
+                                                                beta=0.75), [x(1, 2, 2, 3)])
+        file.case(f"BiasAddV1_{dtype}", lambda x, b: raw.BiasAddV1(value=x, bias=b), [x(2, 3, 2), x(2)])
+        for form in ("NHWC", "NCHW"):
+            file.case(f"BiasAddGrad_{dtype}", lambda x, f=form: raw.BiasAddGrad(out_backprop=x, data_format=f), [x(2, 3, 2, 2)])
+        for align, half in ((False, False), (True, False), (False, True)):
+            file.case(f"ResizeBilinear_{dtype}", lambda x, a=align, h=half: raw.ResizeBilinear(
+                images=x, size=[3, 5], align_corners=a, half_pixel_centers=h), [x(1, 2, 3, 2)])
+            file.case(f"ResizeNearestNeighbor_{dtype}", lambda x, a=align, h=half: raw.ResizeNearestNeighbor(
+                images=x, size=[3, 5], align_corners=a, half_pixel_centers=h), [x(1, 2, 3, 2)])
+        for padding in ("SAME", "VALID"):
+            file.case(f"ExtractImagePatches_{dtype}", lambda x, p=padding: raw.ExtractImagePatches(
+                images=x, ksizes=[1, 2, 2, 1], strides=[1, 2, 1, 1], rates=[1, 1, 2, 1], padding=p), [x(2, 3, 4, 2)], False)
+    for padding, strides in (("VALID", [1, 1, 1, 1]), ("EXPLICIT", [1, 2, 2, 1])):
+        window = {"strides": strides, "padding": padding,
+                  "explicit_paddings": [0, 0, 1, 0, 0, 2, 0, 0] if padding == "EXPLICIT" else []}
+        file.case(f"Conv2D_{padding}", lambda x, w: raw.Conv2D(input=x, filter=w, **window),
+                  [file.values("double", (1, 4, 3, 2)), file.values("double", (3, 2, 2, 3))])
+        file.case(f"DepthwiseConv2dNative_{padding}", lambda x, w: raw.DepthwiseConv2dNative(input=x, filter=w, **window),
+                  [file.values("double", (1, 4, 3, 2)), file.values("double", (3, 2, 2, 2))])
+    for training in (False, True):
+        names = ("x", "scale", "offset", "mean", "variance")
+        shapes = [(2, 3, 2, 4), (4,), (4,), (4,), (4,)]
+        for op, dtype in (("FusedBatchNorm", "float"), ("FusedBatchNormV2", "float"), ("FusedBatchNormV2", "half"),
+                          ("FusedBatchNormV3", "half"), ("FusedBatchNormV3", "bfloat16")):
+            values = [file.values(dtype if k == 0 else "float", shape, *((0.5, 2.0) if k == 4 else ()))
+                      for k, shape in enumerate(shapes)]
+            if training:
+                values[3:] = []
+            empty = np.zeros((0,), np.float32)
+            function = lambda *xs, f=getattr(raw, op), t=training: f(
+                **dict(zip(names, [*xs, *([empty, empty] if t else [])])), is_training=t).y
+            file.case(f"{op}_{dtype}_{int(training)}", function, values)
+        for op in ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"):
+            extra = {"reserve_space_3": np.zeros((0,), np.float32)} if op.endswith("3") else {}
+            for dtype in ("float", "half") if op.endswith("3") else ("float",):
+                mean, variance = np.float32([0.5, -0.5]), np.float32([0.7, 1.5])
+                for outputs in ((0,), (0, 1, 2)):
+                    file.case(f"{op}_{int(training)}", lambda g, x, s, f=getattr(raw, op), t=training, e=extra, o=outputs: [
+                        f(y_backprop=g, x=x, scale=s, reserve_space_1=mean, reserve_space_2=variance, is_training=t,
+                          epsilon=0.01, **e)[k] for k in o],
+                        [file.values(dtype, (2, 2, 2, 2)), file.values(dtype, (2, 2, 2, 2)), file.values("float", (2,))])
+
+
+def seconds(file):
+    """Gradients of the gradients that are ops; functions of two elements that are rarely used."""
+    for op in ("ReciprocalGrad", "InvGrad", "SqrtGrad", "RsqrtGrad", "TanhGrad", "SigmoidGrad"):
+        for dtype in ALL:
+            file.case(f"{op}_{dtype}", lambda y, d, f=getattr(raw, op): f(y=y, dy=d),
+                      [file.values(dtype, (2, 3), 0.3, 2.0), file.values(dtype, (2, 3))])
+    for op, second in (("EluGrad", "outputs"), ("SeluGrad", "outputs"), ("LeakyReluGrad", "features"), ("ReluGrad", "features"),
+                       ("Relu6Grad", "features"), ("SoftplusGrad", "features")):
+        for dtype in FLOATS:
+            file.case(f"{op}_{dtype}", lambda d, y, f=getattr(raw, op), s=second: f(gradients=d, **{s: y}),
+                      [file.values(dtype, (2, 3)), file.values(dtype, (2, 3))])
+        edges = np.array([0.0, 1.0, 6.0, -0.0]).astype(np.float32)
+        file.case(f"{op}_edges", lambda d, y, f=getattr(raw, op), s=second: f(gradients=d, **{s: y}),
+                  [file.values("float", (4,)), edges], False)
+    shapes = [((2, 3), (2, 3)), ((2, 1, 3), (4, 1)), ((), (3,))]
+    for dtype in ("float", "double"):
+        for a, b in shapes:
+            file.case(f"Zeta_{dtype}", lambda x, q: raw.Zeta(x=x, q=q), [file.values(dtype, a, 1.5, 3.0), file.values(dtype, b, 0.5, 3.0)])
+            for op in ("Igamma", "Igammac"):
+                file.case(f"{op}_{dtype}", lambda a, x, f=getattr(raw, op): f(a=a, x=x),
+                          [file.values(dtype, a, 0.5, 4.0), file.values(dtype, b, 0.2, 6.0)])
+            order = file.random.integers(1, 4, a).astype(DTYPES[dtype].as_numpy_dtype)
+            file.case(f"Polygamma_{dtype}", lambda a, x: raw.Polygamma(a=a, x=x), [order, file.values(dtype, b, 0.5, 3.0)])
+            if len(a) == len(b):
+                file.case(f"NextAfter_{dtype}", lambda x, y: raw.NextAfter(x1=x, x2=y), [file.values(dtype, a), file.values(dtype, b)])
+    for dtype in ("complex64", "complex128"):
+        file.case(f"Angle_{dtype}", lambda x: raw.Angle(input=x, Tout=tf.float32 if x.dtype == tf.complex64 else tf.float64),
+                  [file.values(dtype, (2, 3))])
+    for dtype in FLOATS:
+        file.case(f"Cross_{dtype}", lambda x, y: raw.Cross(a=x, b=y), [file.values(dtype, (2, 3)), file.values(dtype, (2, 3))])
+        file.case(f"AccumulateNV2_{dtype}", lambda x, y: raw.AccumulateNV2(inputs=[x, y, x], shape=[2]),
+                  [file.values(dtype, (2,)), file.values(dtype, (2,))], False)
+
+
+def places(file):
+    """What moves elements, by further ops: matrices and their diagonals, padding, blocks, partitions."""
+    for dtype in ALL:
+        x = lambda *shape: file.values(dtype, shape)
+        file.case(f"Concat_{dtype}", lambda x, y: raw.Concat(concat_dim=1, values=[x, y]), [x(2, 3), x(2, 1)])
+        file.case(f"ConcatV2_{dtype}_unsaid", lambda x, y: raw.ConcatV2(values=[x, y], axis=tf.identity(tf.constant(-1))),
+                  [x(2, 3), x(2, 1)])
+        file.case(f"PadV2_{dtype}", lambda x, v: raw.PadV2(input=x, paddings=[[1, 0], [2, 1]], constant_values=v), [x(2, 3), x()])
+        for mode in ("REFLECT", "SYMMETRIC"):
+            file.case(f"MirrorPad_{dtype}", lambda x, m=mode: raw.MirrorPad(input=x, paddings=[[1, 0], [1, 2]], mode=m), [x(2, 3)])
+            file.case(f"MirrorPadGrad_{dtype}", lambda x, m=mode: raw.MirrorPadGrad(
+                input=x, paddings=[[1, 0], [1, 2]], mode=m), [x(3, 6)])
+        file.case(f"Reverse_{dtype}", lambda x: raw.Reverse(tensor=x, dims=[False, True]), [x(2, 3)])
+        file.case(f"ReverseSequence_{dtype}", lambda x: raw.ReverseSequence(
+            input=x, seq_lengths=[2, 3], seq_dim=1, batch_dim=0), [x(2, 3, 2)])
+        file.case(f"SpaceToBatchND_{dtype}", lambda x: raw.SpaceToBatchND(
+            input=x, block_shape=[2], paddings=[[1, 0]]), [x(2, 3, 2)])
+        file.case(f"BatchToSpaceND_{dtype}", lambda x: raw.BatchToSpaceND(input=x, block_shape=[2], crops=[[1, 0]]), [x(2, 2, 2)])
+        file.case(f"StridedSliceGrad_{dtype}", lambda x: raw.StridedSliceGrad(
+            shape=[3, 5], begin=[1, 4], end=[2, 0], strides=[1, -2], dy=x, shrink_axis_mask=1), [x(2)])
+        for value in ((2,), ()):
+            file.case(f"TensorStridedSliceUpdate_{dtype}", lambda x, v: raw.TensorStridedSliceUpdate(
+                input=x, begin=[1, 4], end=[2, 0], strides=[1, -2], value=v, shrink_axis_mask=1), [x(3, 5), x(*value)])
+        file.case(f"MatrixDiag_{dtype}", lambda x: raw.MatrixDiag(diagonal=x), [x(2, 3)])
+        file.case(f"MatrixDiagPart_{dtype}", lambda x: raw.MatrixDiagPart(input=x), [x(2, 3, 2)])
+        file.case(f"MatrixSetDiag_{dtype}", lambda x, d: raw.MatrixSetDiag(input=x, diagonal=d), [x(2, 3, 2), x(2, 2)])
+        for k, diagonal in ((1, (2, 2)), ([-1, 1], (2, 3, 3))) if dtype in ("float", "complex64") else ((-1, (2, 2)),):
+            for align in ("RIGHT_LEFT", "LEFT_LEFT") if dtype == "float" else ("RIGHT_LEFT",):
+                # With bands, TensorFlow's gradient of MatrixDiagV2 aligns otherwise than the op does.
+                file.case(f"MatrixDiagV3_{dtype}", lambda x, k=k, a=align: raw.MatrixDiagV3(
+                    diagonal=x, k=k, num_rows=-1, num_cols=-1, padding_value=tf.constant(0, x.dtype), align=a), [x(*diagonal)])
+                file.case(f"MatrixDiagPartV3_{dtype}", lambda x, k=k, a=align: raw.MatrixDiagPartV3(
+                    input=x, k=k, padding_value=tf.constant(2, x.dtype), align=a), [x(2, 3, 3)])
+                file.case(f"MatrixSetDiagV3_{dtype}", lambda x, d, k=k, a=align: raw.MatrixSetDiagV3(
+                    input=x, diagonal=d, k=k, align=a), [x(2, 3, 3), x(*diagonal)], False)
+            if not isinstance(k, list):
+                file.case(f"MatrixDiagV2_{dtype}", lambda x, k=k: raw.MatrixDiagV2(
+                    diagonal=x, k=k, num_rows=-1, num_cols=-1, padding_value=tf.constant(0, x.dtype)), [x(*diagonal)])
+                file.case(f"MatrixDiagPartV2_{dtype}", lambda x, k=k: raw.MatrixDiagPartV2(
+                    input=x, k=k, padding_value=tf.constant(0, x.dtype)), [x(2, 3, 3)])
+                file.case(f"MatrixSetDiagV2_{dtype}", lambda x, d, k=k: raw.MatrixSetDiagV2(input=x, diagonal=d, k=k),
+                          [x(2, 3, 3), x(*diagonal)], False)
+        file.case(f"DynamicPartition_{dtype}", lambda x: raw.DynamicPartition(
+            data=x, partitions=[[1, 0], [1, 1]], num_partitions=3), [x(2, 2, 2)])
+        for op in ("DynamicStitch", "ParallelDynamicStitch"):
+            file.case(f"{op}_{dtype}", lambda x, y, f=getattr(raw, op): f(indices=[[4, 0], [[1, 2]]], data=[x, y]),
+                      [x(2, 2), x(1, 2, 2)])
+    for dtype in FLOATS:
+        for op in ("CheckNumerics", "CheckNumericsV2"):
+            file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(tensor=x, message="here"), [file.values(dtype, (2,))])
+
+
+def sparse(file):
+    """Sparse tensors, whose values are differentiated, and sums of picked rows."""
+    indices, shape = np.int64([[0, 1], [1, 0], [1, 2]]), np.int64([2, 3])
+    others = np.int64([[0, 0], [1, 0]])
+    for dtype in ALL:
+        x = lambda *shape: file.values(dtype, shape)
+        file.case(f"SparseReorder_{dtype}", lambda x: raw.SparseReorder(
+            input_indices=indices[[2, 0, 1]], input_values=x, input_shape=shape).output_values, [x(3)])
+        file.case(f"SparseAdd_{dtype}", lambda x, y: raw.SparseAdd(
+            a_indices=indices, a_values=x, a_shape=shape, b_indices=others, b_values=y, b_shape=shape,
+            thresh=tf.constant(0, {"complex64": tf.float32, "complex128": tf.float64}.get(dtype, x.dtype))).sum_values, [x(3), x(2)])
+        file.case(f"SparseTensorDenseAdd_{dtype}", lambda x, y: raw.SparseTensorDenseAdd(
+            a_indices=indices, a_values=x, a_shape=shape, b=y), [x(3), x(2, 3)])
+        for axes, keep in (([1], False), ([0, -1], True), ([-2], True)):
+            file.case(f"SparseReduceSum_{dtype}", lambda x, a=axes, k=keep: raw.SparseReduceSum(
+                input_indices=indices, input_values=x, input_shape=shape, reduction_axes=a, keep_dims=k), [x(3)])
+        file.case(f"SparseSlice_{dtype}", lambda x: raw.SparseSlice(
+            indices=indices, values=x, shape=shape, start=np.int64([0, 1]), size=np.int64([2, 2])).output_values, [x(3)])
+        for a in (False, True):
+            for b in (False, True):
+                inner = 2 if a else 3
+                # TensorFlow does not conjugate the values' gradient where both are turned.
+                if a and dtype.startswith("complex"):
+                    continue
+                file.case(f"SparseTensorDenseMatMul_{dtype}_{int(a)}{int(b)}", lambda x, y, a=a, b=b: raw.SparseTensorDenseMatMul(
+                    a_indices=indices, a_values=x, a_shape=shape, b=y, adjoint_a=a, adjoint_b=b),
+                    [x(3), x(4, inner) if b else x(inner, 4)])
+        for dense in ((2, 3), (2, 1), (3,), (1,)) if dtype == "float" else ((3,),):
+            for op in ("SparseDenseCwiseMul", "SparseDenseCwiseDiv"):
+                file.case(f"{op}_{dtype}", lambda x, y, f=getattr(raw, op): f(
+                    sp_indices=indices, sp_values=x, sp_shape=shape, dense=y), [x(3), file.values(dtype, dense, 0.5, 2.0)])
+        if dtype in ("float", "double", "half"):
+            file.case(f"SparseSoftmax_{dtype}", lambda x: raw.SparseSoftmax(sp_indices=indices, sp_values=x, sp_shape=shape), [x(3)])
+        file.case(f"SparseFillEmptyRows_{dtype}", lambda x, d: raw.SparseFillEmptyRows(
+            indices=np.int64([[0, 1], [2, 0], [2, 2]]), values=x, dense_shape=np.int64([4, 3]), default_value=d).output_values,
+            [x(3), x()])
+        file.case(f"SparseToDense_{dtype}", lambda x, d: raw.SparseToDense(
+            sparse_indices=indices, output_shape=shape, sparse_values=x, default_value=d), [x(3), x()])
+    for dtype in FLOATS:
+        for op in ("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN"):
+            for slices in (False, True):
+                file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op), s=slices: f(
+                    data=x, indices=[2, 0, 2, 1], segment_ids=[0, 0, 2, 2], sparse_gradient=s), [file.values(dtype, (4, 2))])
+                file.case(f"{op}WithNumSegments_{dtype}", lambda x, f=getattr(raw, op + "WithNumSegments"), s=slices: f(
+                    data=x, indices=[2, 0, 2, 1], segment_ids=[0, 0, 2, 2], num_segments=4, sparse_gradient=s),
+                    [file.values(dtype, (4, 2))])
+
+
+def others(file):
+    """Ragged tensors, whose values are differentiated, and random numbers, whose distributions' parameters are."""
+    splits = [np.int64([0, 2, 2, 3]), np.int64([0, 2, 3, 5])]
+    for dtype in ALL:
+        x = lambda *shape: file.values(dtype, shape)
+        for default in ((), (1,), (2,)):
+            file.case(f"RaggedTensorToTensor_{dtype}", lambda x, d: raw.RaggedTensorToTensor(
+                shape=np.int64([-1, 2, 1, 2]), values=x, default_value=d, row_partition_tensors=splits,
+                row_partition_types=["ROW_SPLITS", "ROW_SPLITS"]), [x(5, 2), x(*default)])
+        file.case(f"RaggedTensorToTensor_{dtype}", lambda x, d: raw.RaggedTensorToTensor(
+            shape=np.int64([-1, -1]), values=x, default_value=d, row_partition_tensors=[np.int64(4), np.int64([0, 0, 2, 3, 3])],
+            row_partition_types=["FIRST_DIM_SIZE", "VALUE_ROWIDS"]), [x(5), x()])
+        file.case(f"RaggedTensorToSparse_{dtype}", lambda x: raw.RaggedTensorToSparse(
+            rt_nested_splits=splits, rt_dense_values=x).sparse_values, [x(5)])
+        file.case(f"RaggedGather_{dtype}", lambda x: raw.RaggedGather(
+            params_nested_splits=splits, params_dense_values=x, indices=[[2, 0], [2, 1]], OUTPUT_RAGGED_RANK=3)[1], [x(5, 2)])
+    for dtype in ("float", "double"):
+        x = lambda *shape: file.values(dtype, shape, 0.3, 5.0)
+        for alpha in ((3,), ()):
+            file.case(f"StatelessRandomGammaV2_{dtype}", lambda a: raw.StatelessRandomGammaV2(
+                shape=[4, 3], seed=[1, 2], alpha=a), [x(*alpha)])
+            file.case(f"StatelessRandomGammaV3_{dtype}", lambda a: raw.StatelessRandomGammaV3(
+                shape=[4, 3], key=np.uint64([7]), counter=np.uint64([1, 2]), alg=1, alpha=a), [x(*alpha)])
+        normal = lambda *xs: raw.StatelessParameterizedTruncatedNormal(
+            shape=[4, 2], seed=[1, 2], means=xs[0], stddevs=xs[1], minvals=xs[2], maxvals=xs[3])
+        file.case(f"StatelessParameterizedTruncatedNormal_{dtype}", normal,
+                  [file.values(dtype, (2,), -1.0, 1.0), file.values(dtype, (1,), 0.5, 2.0), file.values(dtype, (), -3.0, -1.5),
+                   file.values(dtype, (2,), 0.5, 3.0)])
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes gradients that TensorFlow computes; see the top of the file.")
     parser.add_argument("-o", "--output", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "data"))
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks):
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, seconds, places, sparse, others):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

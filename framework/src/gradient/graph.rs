@@ -1,6 +1,7 @@
 //! Gradients of graphs: nodes that compute what flows back from some outputs to others.
 
 use super::pass::Pass;
+use super::value::IndexedSlices;
 use crate::error::Result;
 use crate::graph::{Graph, Output};
 
@@ -18,6 +19,24 @@ pub enum OutputGradient {
         /// The shape of the whole, a vector.
         dense_shape: Output,
     },
+}
+
+impl OutputGradient {
+    /// The gradient as one tensor; for rows, nodes are added that sum them.
+    ///
+    /// # Errors
+    /// NOT_FOUND if op UnsortedSegmentSum or its kernel is missing.
+    pub fn dense(self, graph: &mut Graph) -> Result<Output> {
+        let (values, indices, dense_shape) = match self {
+            OutputGradient::Dense(output) => return Ok(output),
+            OutputGradient::Slices { values, indices, dense_shape } => (values, indices, dense_shape),
+        };
+        let mut pass = Pass::new(graph, Options::default(), []);
+        let [rows, of, whole] = [values, indices, dense_shape].map(|output| pass.value_of(output));
+        let slices = IndexedSlices { values: rows, indices: of, dense_shape: whole };
+        let dense = pass.in_scope_of(values.node, |scope| scope.dense(slices.into()))?;
+        Ok(pass.output_of(dense))
+    }
 }
 
 /// Adds the gradients of the sum of `ys` with respect to each of `xs` to a graph, as TensorFlow's `tf.gradients` does.

@@ -232,6 +232,10 @@ impl<'g> Pass<'g> {
         Value(self.values.len() as u32 - 1)
     }
 
+    pub(super) fn output_of(&self, value: Value) -> Output {
+        self.values[value.0 as usize]
+    }
+
     fn flow_to(&mut self, output: Output, flow: Gradient) {
         self.flows.entry(output).or_default().push(flow);
     }

@@ -130,6 +130,81 @@ pub(super) fn igammac(a: f64, x: f64, precision: f64) -> f64 {
     }
 }
 
+/// The derivative by `a` of the power series' sum, for `x` that is not much greater than `a`: that of `P(a, x)` divided by
+/// `x^a e^-x / Γ(a)`.
+fn slope_of_series(a: f64, x: f64, precision: f64) -> f64 {
+    let (mut divisor, mut term, mut sum, mut term_slope, mut sum_slope) = (a, 1.0, 1.0, 0.0, 0.0);
+    for _ in 0..MOST_TERMS {
+        divisor += 1.0;
+        term_slope = (term_slope - term / divisor) * (x / divisor);
+        term *= x / divisor;
+        sum += term;
+        sum_slope += term_slope;
+        if term <= precision * sum && term_slope.abs() <= precision * sum_slope.abs() {
+            break;
+        }
+    }
+    (sum * (x.ln() - digamma(a + 1.0)) + sum_slope) / a
+}
+
+/// The derivative by `a` of the continued fraction, for `x` greater than `a` and 1: that of `Q(a, x)` divided by
+/// `x^a e^-x / Γ(a)`.
+fn slope_of_fraction(a: f64, x: f64, precision: f64) -> f64 {
+    const BIG: f64 = 4_503_599_627_370_496.0;
+    let (mut y, mut z, mut c) = (1.0 - a, x + 1.0 - a + 1.0, 0.0);
+    // Numerators and denominators, each before the derivative of each.
+    let (mut before_p, mut before_q, mut p, mut q) = ([1.0, 0.0], [x, 0.0], [x + 1.0, 0.0], [z * x, -x]);
+    let slope_of = |p: [f64; 2], q: [f64; 2]| [p[0] / q[0], (p[1] - p[0] / q[0] * q[1]) / q[0]];
+    let mut ratio = slope_of(p, q);
+    for _ in 0..MOST_TERMS {
+        c += 1.0;
+        y += 1.0;
+        z += 2.0;
+        let next = |now: [f64; 2], before: [f64; 2]| {
+            [now[0] * z - before[0] * (y * c), now[1] * z - now[0] - before[1] * (y * c) + before[0] * c]
+        };
+        let (next_p, next_q) = (next(p, before_p), next(q, before_q));
+        (before_p, before_q, p, q) = (p, q, next_p, next_q);
+        if q[0] != 0.0 {
+            let next = slope_of(p, q);
+            let change = (ratio[1] - next[1]).abs();
+            ratio = next;
+            if change <= precision * next[1].abs().max(1e-3) {
+                break;
+            }
+        }
+        if p[0].abs() > BIG {
+            [before_p, before_q, p, q] = [before_p, before_q, p, q].map(|pair| pair.map(|part| part / BIG));
+        }
+    }
+    ratio[1] + ratio[0] * (x.ln() - digamma(a))
+}
+
+/// Whether both are where the incomplete gamma functions are defined.
+fn is_gamma(a: f64, x: f64) -> bool {
+    x >= 0.0 && a > 0.0
+}
+
+/// The derivative of the lower regularised incomplete gamma function by `a`.
+pub(super) fn igamma_slope(a: f64, x: f64, precision: f64) -> f64 {
+    match () {
+        () if !is_gamma(a, x) => f64::NAN,
+        () if x == 0.0 => 0.0,
+        () if x > 1.0 && x > a => -slope_of_fraction(a, x, precision) * gamma_term(a, x),
+        () => slope_of_series(a, x, precision) * gamma_term(a, x),
+    }
+}
+
+/// How a sample `x` changes with `a`, so that `P(a, x)` does not: the quotient of the derivatives of `P`.
+pub(super) fn gamma_sample_slope(a: f64, x: f64, precision: f64) -> f64 {
+    match () {
+        () if !is_gamma(a, x) => f64::NAN,
+        () if x == 0.0 => 0.0,
+        () if x > 1.0 && x > a => x * slope_of_fraction(a, x, precision),
+        () => -x * slope_of_series(a, x, precision),
+    }
+}
+
 /// The Hurwitz zeta function.
 pub(super) fn zeta(x: f64, q: f64, precision: f64) -> f64 {
     if x == 1.0 {

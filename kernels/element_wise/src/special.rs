@@ -1,7 +1,7 @@
 //! Special functions as ops; [`gamma`](super::gamma) and [`quantile`](super::quantile) compute them.
 
 use kernlink_macros::register_kernel;
-use kernlink_ops::{Digamma, Erfinv, Igamma, Igammac, Lgamma, Ndtri, Polygamma, Zeta};
+use kernlink_ops::{Digamma, Erfinv, Igamma, IgammaGradA, Igammac, Lgamma, Ndtri, Polygamma, RandomGammaGrad, Zeta};
 
 use super::binary::{Binary, binary};
 use super::easy::mostly_easy;
@@ -30,9 +30,11 @@ macro_rules! wide {
 wide! {
     Igamma: igamma;
     Igammac: igammac;
+    IgammaGradA: igamma_slope;
+    RandomGammaGrad: gamma_sample_slope;
     Zeta: zeta;
     Polygamma: polygamma;
 }
 
-#[register_kernel(device = Cpu, op = [Igamma, Igammac, Zeta, Polygamma], T = [f32, f64])]
+#[register_kernel(device = Cpu, op = [Igamma, Igammac, IgammaGradA, RandomGammaGrad, Zeta, Polygamma], T = [f32, f64])]
 type BinaryKernels<O, T> = Binary<O, T>;

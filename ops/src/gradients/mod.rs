@@ -3,14 +3,39 @@
 
 mod binary;
 mod control_flow;
+#[cfg(feature = "nn")]
+mod convolutions;
+mod diagonals;
+mod einsum;
+mod gather;
+mod images;
 #[cfg(feature = "list")]
 mod lists;
 mod moves;
 #[cfg(feature = "nn")]
 mod networks;
+#[cfg(feature = "nn")]
+mod normalisation;
 mod nothing;
+mod order;
+#[cfg(feature = "data_flow")]
+mod partitions;
+#[cfg(feature = "nn")]
+mod pools;
 mod products;
+#[cfg(feature = "sparse")]
+mod ragged;
+#[cfg(feature = "random")]
+mod random;
 mod reductions;
+mod scans;
+mod scatter;
+mod second;
+mod segments;
+#[cfg(feature = "sparse")]
+mod sparse;
+mod special;
+mod strides;
 #[cfg(feature = "data_flow")]
 mod tensor_arrays;
 mod unary;
@@ -19,6 +44,7 @@ mod variables;
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
+use kernlink::error::Error;
 use kernlink::gradient::{GradientScope, ShapeOf, Value};
 
 use crate::*;
@@ -76,4 +102,52 @@ fn unbroadcast(g: &mut GradientScope<'_>, flow: Value, to: &ShapeOf) -> Result<V
     let axes = broadcast_gradient_args(g, own, flowing).build()?;
     let summed = sum(g, flow, axes.r0).build()?;
     reshape(g, summed, own).build()
+}
+
+/// The dimensions of a shape as a vector of `int64`.
+fn long_dims(g: &mut GradientScope<'_>, shape: &ShapeOf) -> Result<Value> {
+    if let Some(known) = shape.known().to_shape() {
+        return g.constant(known.iter().map(|&dim| dim as i64).collect::<Vec<_>>());
+    }
+    let dims = g.dims(shape)?;
+    cast(g, dims, DataType::Int64).build()
+}
+
+/// The product of all elements of a vector.
+fn product_of_all(g: &mut GradientScope<'_>, vector: Value) -> Result<Value> {
+    prod(g, vector, &[0i32][..]).build()
+}
+
+/// The product of the elements of a vector of `int64` from one place, a scalar of `int64`, to another.
+fn product_of(g: &mut GradientScope<'_>, vector: Value, from: Value, to: Value) -> Result<Value> {
+    if let (Some(vector), Some(from), Some(to)) = (g.known_value(vector), g.known_value(from), g.known_value(to)) {
+        let (from, to) = (from.to_i64_vec()?, to.to_i64_vec()?);
+        let range = from.first().copied().unwrap_or(0) as usize..to.first().copied().unwrap_or(0) as usize;
+        let vector = vector.to_i64_vec()?;
+        let part = vector.get(range).ok_or_else(|| Error::invalid_argument("dimensions that there are not"))?;
+        return g.constant(part.iter().fold(1i64, |product, &dim| product.saturating_mul(dim)));
+    }
+    let (from, to) = (expand_dims(g, from, 0).build()?, expand_dims(g, to, 0).build()?);
+    let part = strided_slice(g, vector, from, to, &[1i64][..]).build()?;
+    product_of_all(g, part)
+}
+
+/// A tensor with dimensions of size 1 behind its own, so that it has as many as another.
+fn with_ones_behind(g: &mut GradientScope<'_>, value: Value, like: Value) -> Result<Value> {
+    let (own, other) = (shape_of(g, value), shape_of(g, like));
+    let dims = g.dims(&own)?;
+    let ones = match (own.known().rank(), other.known().rank()) {
+        (Some(own), Some(other)) if own >= other => return Ok(value),
+        (Some(own), Some(other)) => g.constant(vec![1i32; other - own])?,
+        _ => {
+            let (own, other) = (rank(g, value).build()?, rank(g, like).build()?);
+            let count = sub(g, other, own).build()?;
+            let count = expand_dims(g, count, 0).build()?;
+            fill(g, count, 1i32).build()?
+        }
+    };
+    let dtype = g.dtype(dims)?;
+    let ones = cast(g, ones, dtype).build()?;
+    let dims = concat_v2(g, [dims, ones], 0).build()?;
+    reshape(g, value, dims).build()
 }

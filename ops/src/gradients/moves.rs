@@ -2,9 +2,12 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::gradient::{Gradient, GradientScope, IndexedSlices, NoGradient, ShapeOf, Value};
+use kernlink::error::Error;
+use kernlink::gradient::{Gradient, GradientScope, NoGradient, ShapeOf, Value};
+use kernlink::tensor::Tensor;
 use kernlink_macros::register_gradient;
 
+use super::unbroadcast;
 use crate::*;
 
 #[register_gradient(op = [Identity, Snapshot, RefIdentity])]
@@ -27,6 +30,33 @@ fn ensure_shape_gradient(_: &mut GradientScope<'_>, d_output: Value) -> Result<V
     Ok(d_output)
 }
 
+/// What flows back is checked, too, under a message that says so.
+fn message_of_check(message: &str) -> String {
+    format!("Not a number (NaN) or infinity (Inf) values detected in gradient. {message}")
+}
+
+#[register_gradient(op = CheckNumerics)]
+fn check_numerics_gradient(g: &mut GradientScope<'_>, message: String, d_output: Value) -> Result<Value> {
+    check_numerics(g, d_output, &message_of_check(&message)).build()
+}
+
+#[register_gradient(op = CheckNumericsV2)]
+fn check_numerics_v2_gradient(g: &mut GradientScope<'_>, message: String, d_output: Value) -> Result<Value> {
+    check_numerics_v2(g, d_output, &message_of_check(&message)).build()
+}
+
+/// Fails when the gradient is asked for, with the reason that the node gives.
+#[register_gradient(op = PreventGradient)]
+fn prevent_gradient_gradient(_: &mut GradientScope<'_>, message: String) -> Result<NoGradient> {
+    Err(Error::not_found(format!("Gradient explicitly disabled. Reason: {message}")))
+}
+
+#[cfg(feature = "logging")]
+#[register_gradient(op = Print)]
+fn print_gradient(_: &mut GradientScope<'_>, d_output: Gradient) -> Result<(Gradient, Vec<NoGradient>)> {
+    Ok((d_output, Vec::new()))
+}
+
 #[register_gradient(op = Reshape)]
 fn reshape_gradient(g: &mut GradientScope<'_>, tensor: ShapeOf, d_output: Value) -> Result<(Value, NoGradient)> {
     let dims = g.dims(&tensor)?;
@@ -47,7 +77,7 @@ fn squeeze_gradient(g: &mut GradientScope<'_>, input: ShapeOf, d_output: Value) 
 
 #[register_gradient(op = Transpose)]
 fn transpose_gradient(g: &mut GradientScope<'_>, perm: Value, d_y: Value) -> Result<(Value, NoGradient)> {
-    let inverse = match g.known_value(perm).map(kernlink::tensor::Tensor::to_i64_vec).transpose()? {
+    let inverse = match g.known_value(perm).map(Tensor::to_i64_vec).transpose()? {
         Some(perm) => {
             let mut inverse = vec![0i32; perm.len()];
             for (place, axis) in perm.iter().enumerate() {
@@ -77,6 +107,32 @@ fn unpack_gradient(g: &mut GradientScope<'_>, axis: i64, d_output: Vec<Value>) -
     pack(g, d_output).axis(axis).build()
 }
 
+/// What flows on to each of the tensors that were joined.
+fn parts(g: &mut GradientScope<'_>, values: &[ShapeOf], axis: Value, flow: Value) -> Result<Vec<Value>> {
+    if let Some((place, along)) = known_parts(g, values, axis)? {
+        let (count, along) = (along.len() as i64, g.constant(along)?);
+        return split_v(g, flow, along, place as i32, count).build();
+    }
+    let sizes = values.iter().map(|shape| g.dims(shape)).collect::<Result<Vec<_>>>()?;
+    let Some(&first) = sizes.first() else { return Ok(Vec::new()) };
+    let rank = size(g, first).build()?;
+    let axis = cast(g, axis, DataType::Int32).build()?;
+    let place = floor_mod(g, axis, rank).build()?;
+    let offsets = concat_offset(g, place, sizes.iter().copied()).build()?;
+    offsets.into_iter().zip(sizes).map(|(begin, size)| slice(g, flow, begin, size).build()).collect()
+}
+
+/// The dimension along which tensors were joined, and how far each goes there, if that is known.
+fn known_parts(g: &GradientScope<'_>, values: &[ShapeOf], axis: Value) -> Result<Option<(usize, Vec<i64>)>> {
+    let rank = values.first().and_then(|shape| shape.known().rank());
+    let axis = g.known_value(axis).map(Tensor::to_i64_vec).transpose()?;
+    let (Some(rank), Some(&[axis])) = (rank, axis.as_deref()) else { return Ok(None) };
+    let place = kernlink::shape::resolve_axis(axis, rank)?;
+    let along = values.iter().map(|shape| shape.known().dims().and_then(|dims| dims.get(place).copied().flatten()));
+    let along = along.map(|dim| dim.map(|dim| dim as i64)).collect::<Option<Vec<_>>>();
+    Ok(along.map(|along| (place, along)))
+}
+
 #[register_gradient(op = ConcatV2)]
 fn concat_v2_gradient(
     g: &mut GradientScope<'_>,
@@ -84,35 +140,17 @@ fn concat_v2_gradient(
     axis: Value,
     d_output: Value,
 ) -> Result<(Vec<Value>, NoGradient)> {
-    let sizes = values.iter().map(|shape| g.dims(shape)).collect::<Result<Vec<_>>>()?;
-    let Some(rank) = values.first().and_then(|shape| shape.known().rank()) else {
-        return concatenated(g, sizes, axis, d_output);
-    };
-    let Some(given) = g.known_value(axis).map(kernlink::tensor::Tensor::to_i64_vec).transpose()? else {
-        return concatenated(g, sizes, axis, d_output);
-    };
-    let place = kernlink::shape::resolve_axis(given.first().copied().unwrap_or(0), rank)?;
-    let along = values.iter().map(|shape| shape.known().dims().and_then(|dims| dims.get(place).copied().flatten()));
-    let Some(along) = along.map(|dim| dim.map(|dim| dim as i64)).collect::<Option<Vec<_>>>() else {
-        return concatenated(g, sizes, axis, d_output);
-    };
-    let (count, along) = (along.len() as i64, g.constant(along)?);
-    Ok((split_v(g, d_output, along, place as i32, count).build()?, NoGradient))
+    Ok((parts(g, &values, axis, d_output)?, NoGradient))
 }
 
-/// The parts of what flows back, by shapes that are computed.
-fn concatenated(
+#[register_gradient(op = Concat)]
+fn concat_gradient(
     g: &mut GradientScope<'_>,
-    sizes: Vec<Value>,
-    axis: Value,
-    flow: Value,
-) -> Result<(Vec<Value>, NoGradient)> {
-    let rank = size(g, sizes[0]).build()?;
-    let axis = cast(g, axis, DataType::Int32).build()?;
-    let place = floor_mod(g, axis, rank).build()?;
-    let offsets = concat_offset(g, place, sizes.iter().copied()).build()?;
-    let parts = offsets.into_iter().zip(sizes).map(|(begin, size)| slice(g, flow, begin, size).build());
-    Ok((parts.collect::<Result<_>>()?, NoGradient))
+    concat_dim: Value,
+    values: Vec<ShapeOf>,
+    d_output: Value,
+) -> Result<(NoGradient, Vec<Value>)> {
+    Ok((NoGradient, parts(g, &values, concat_dim, d_output)?))
 }
 
 #[register_gradient(op = Split)]
@@ -146,27 +184,13 @@ fn slice_gradient(
     Ok((pad(g, d_output, paddings).build()?, NoGradient, NoGradient))
 }
 
-#[register_gradient(op = StridedSlice)]
-fn strided_slice_gradient(
-    g: &mut GradientScope<'_>,
-    begin_mask: i64,
-    end_mask: i64,
-    ellipsis_mask: i64,
-    new_axis_mask: i64,
-    shrink_axis_mask: i64,
-    input: ShapeOf,
-    begin: Value,
-    end: Value,
-    strides: Value,
-    d_output: Value,
-) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
-    let dtype = g.dtype(begin)?;
-    let dims = g.dims(&input)?;
+/// What lies within a padding.
+fn unpadded(g: &mut GradientScope<'_>, input: &ShapeOf, paddings: Value, flow: Value) -> Result<Value> {
+    let dtype = g.dtype(paddings)?;
+    let dims = g.dims(input)?;
     let dims = cast(g, dims, dtype).build()?;
-    let mut whole = strided_slice_grad(g, dims, begin, end, strides, d_output);
-    whole = whole.begin_mask(begin_mask).end_mask(end_mask).ellipsis_mask(ellipsis_mask);
-    let whole = whole.new_axis_mask(new_axis_mask).shrink_axis_mask(shrink_axis_mask).build()?;
-    Ok((whole, NoGradient, NoGradient, NoGradient))
+    let pads = unpack(g, paddings, 2).axis(1).build()?;
+    slice(g, flow, pads[0], dims).build()
 }
 
 #[register_gradient(op = Pad)]
@@ -176,11 +200,38 @@ fn pad_gradient(
     paddings: Value,
     d_output: Value,
 ) -> Result<(Value, NoGradient)> {
-    let dtype = g.dtype(paddings)?;
-    let dims = g.dims(&input)?;
-    let dims = cast(g, dims, dtype).build()?;
-    let pads = unpack(g, paddings, 2).axis(1).build()?;
-    Ok((slice(g, d_output, pads[0], dims).build()?, NoGradient))
+    Ok((unpadded(g, &input, paddings, d_output)?, NoGradient))
+}
+
+/// To what pads, nothing flows.
+#[register_gradient(op = PadV2)]
+fn pad_v2_gradient(
+    g: &mut GradientScope<'_>,
+    input: ShapeOf,
+    paddings: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient, NoGradient)> {
+    Ok((unpadded(g, &input, paddings, d_output)?, NoGradient, NoGradient))
+}
+
+#[register_gradient(op = MirrorPad)]
+fn mirror_pad_gradient(
+    g: &mut GradientScope<'_>,
+    mode: String,
+    paddings: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient)> {
+    Ok((mirror_pad_grad(g, d_output, paddings, &mode).build()?, NoGradient))
+}
+
+#[register_gradient(op = MirrorPadGrad)]
+fn mirror_pad_grad_gradient(
+    g: &mut GradientScope<'_>,
+    mode: String,
+    paddings: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient)> {
+    Ok((mirror_pad(g, d_output, paddings, &mode).build()?, NoGradient))
 }
 
 #[register_gradient(op = Tile)]
@@ -205,7 +256,7 @@ fn tile_gradient(
 
 #[register_gradient(op = BroadcastTo)]
 fn broadcast_to_gradient(g: &mut GradientScope<'_>, input: ShapeOf, d_output: Value) -> Result<(Value, NoGradient)> {
-    Ok((super::unbroadcast(g, d_output, &input)?, NoGradient))
+    Ok((unbroadcast(g, d_output, &input)?, NoGradient))
 }
 
 #[register_gradient(op = Fill)]
@@ -220,6 +271,22 @@ fn reverse_v2_gradient(g: &mut GradientScope<'_>, axis: Value, d_output: Value) 
     Ok((reverse_v2(g, d_output, axis).build()?, NoGradient))
 }
 
+#[register_gradient(op = Reverse)]
+fn reverse_gradient(g: &mut GradientScope<'_>, dims: Value, d_output: Value) -> Result<(Value, NoGradient)> {
+    Ok((reverse(g, d_output, dims).build()?, NoGradient))
+}
+
+#[register_gradient(op = ReverseSequence)]
+fn reverse_sequence_gradient(
+    g: &mut GradientScope<'_>,
+    seq_dim: i64,
+    batch_dim: i64,
+    seq_lengths: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient)> {
+    Ok((reverse_sequence(g, d_output, seq_lengths, seq_dim).batch_dim(batch_dim).build()?, NoGradient))
+}
+
 #[register_gradient(op = Roll)]
 fn roll_gradient(
     g: &mut GradientScope<'_>,
@@ -229,63 +296,6 @@ fn roll_gradient(
 ) -> Result<(Value, NoGradient, NoGradient)> {
     let back = neg(g, shift).build()?;
     Ok((roll(g, d_output, back, axis).build()?, NoGradient, NoGradient))
-}
-
-/// The rows that were gathered, of which the others are zero.
-fn gathered(g: &mut GradientScope<'_>, params: &ShapeOf, indices: Value, flow: Value) -> Result<IndexedSlices> {
-    let dense_shape = g.dims(params)?;
-    let below = strided_slice(g, dense_shape, &[1i32][..], &[0i32][..], &[1i32][..]).end_mask(1).build()?;
-    let rows = size(g, indices).build()?;
-    let rows = expand_dims(g, rows, 0).build()?;
-    let dtype = g.dtype(dense_shape)?;
-    let rows = cast(g, rows, dtype).build()?;
-    let dims = concat_v2(g, [rows, below], 0).build()?;
-    let values = reshape(g, flow, dims).build()?;
-    let indices = reshape(g, indices, &[-1i32][..]).build()?;
-    Ok(IndexedSlices { values, indices, dense_shape })
-}
-
-#[register_gradient(op = Gather)]
-fn gather_gradient(
-    g: &mut GradientScope<'_>,
-    params: ShapeOf,
-    indices: Value,
-    d_output: Value,
-) -> Result<(IndexedSlices, NoGradient)> {
-    Ok((gathered(g, &params, indices, d_output)?, NoGradient))
-}
-
-#[register_gradient(op = GatherNd)]
-fn gather_nd_gradient(
-    g: &mut GradientScope<'_>,
-    params: ShapeOf,
-    indices: Value,
-    d_output: Value,
-) -> Result<(Value, NoGradient)> {
-    let dtype = g.dtype(indices)?;
-    let dims = g.dims(&params)?;
-    let dims = cast(g, dims, dtype).build()?;
-    Ok((scatter_nd(g, indices, d_output, dims).build()?, NoGradient))
-}
-
-#[register_gradient(op = [MatrixBandPart])]
-fn matrix_band_part_gradient(
-    g: &mut GradientScope<'_>,
-    num_lower: Value,
-    num_upper: Value,
-    d_band: Value,
-) -> Result<(Value, NoGradient, NoGradient)> {
-    Ok((matrix_band_part(g, d_band, num_lower, num_upper).build()?, NoGradient, NoGradient))
-}
-
-#[register_gradient(op = Diag)]
-fn diag_gradient(g: &mut GradientScope<'_>, d_output: Value) -> Result<Value> {
-    diag_part(g, d_output).build()
-}
-
-#[register_gradient(op = DiagPart)]
-fn diag_part_gradient(g: &mut GradientScope<'_>, d_diagonal: Value) -> Result<Value> {
-    diag(g, d_diagonal).build()
 }
 
 #[register_gradient(op = SpaceToDepth)]
@@ -306,4 +316,24 @@ fn depth_to_space_gradient(
     d_output: Value,
 ) -> Result<Value> {
     space_to_depth(g, d_output, block_size).data_format(&data_format).build()
+}
+
+#[register_gradient(op = SpaceToBatchND)]
+fn space_to_batch_nd_gradient(
+    g: &mut GradientScope<'_>,
+    block_shape: Value,
+    paddings: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient, NoGradient)> {
+    Ok((batch_to_space_nd(g, d_output, block_shape, paddings).build()?, NoGradient, NoGradient))
+}
+
+#[register_gradient(op = BatchToSpaceND)]
+fn batch_to_space_nd_gradient(
+    g: &mut GradientScope<'_>,
+    block_shape: Value,
+    crops: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient, NoGradient)> {
+    Ok((space_to_batch_nd(g, d_output, block_shape, crops).build()?, NoGradient, NoGradient))
 }

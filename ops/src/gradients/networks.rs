@@ -4,7 +4,7 @@ use kernlink::Result;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::{scalar_like, times};
+use super::{scalar_like, shape_of, times, unbroadcast};
 use crate::*;
 
 #[register_gradient(op = Relu)]
@@ -82,6 +82,35 @@ fn bias_add_gradient(g: &mut GradientScope<'_>, data_format: String, d_output: V
     Ok((d_output, bias_add_grad(g, d_output).data_format(&data_format).build()?))
 }
 
+#[register_gradient(op = BiasAddV1)]
+fn bias_add_v1_gradient(g: &mut GradientScope<'_>, d_output: Value) -> Result<(Value, Value)> {
+    Ok((d_output, bias_add_grad(g, d_output).build()?))
+}
+
+/// The same for all elements of a channel.
+#[register_gradient(op = BiasAddGrad)]
+fn bias_add_grad_gradient(
+    g: &mut GradientScope<'_>,
+    data_format: String,
+    out_backprop: ShapeOf,
+    d_output: Value,
+) -> Result<Value> {
+    let dims = g.dims(&out_backprop)?;
+    let mut flow = d_output;
+    if data_format == "NCHW" {
+        // The channels are followed by all dimensions but the first two.
+        let one = strided_slice(g, dims, &[2i32][..], &[0i32][..], &[1i32][..]).end_mask(1).build()?;
+        let ones = ones_like(g, one).build()?;
+        let own = shape_of(g, d_output);
+        let own = g.dims(&own)?;
+        let dtype = g.dtype(ones)?;
+        let own = cast(g, own, dtype).build()?;
+        let channels = concat_v2(g, [own, ones], 0).build()?;
+        flow = reshape(g, d_output, channels).build()?;
+    }
+    broadcast_to(g, flow, dims).build()
+}
+
 /// A factor for each row.
 fn by_rows(g: &mut GradientScope<'_>, factors: Value, rows: Value) -> Result<Value> {
     let factors = expand_dims(g, factors, -1).build()?;
@@ -103,10 +132,12 @@ fn of_logits(
     add_v2(g, first, second).build()
 }
 
+/// The labels take part in the first gradient, too, with a slope of -1; features or labels may have been broadcast.
 #[register_gradient(op = SoftmaxCrossEntropyWithLogits)]
 fn softmax_cross_entropy_with_logits_gradient(
     g: &mut GradientScope<'_>,
     features: Value,
+    labels: ShapeOf,
     backprop: Value,
     d_loss: Value,
     d_backprop: Option<Value>,
@@ -114,7 +145,12 @@ fn softmax_cross_entropy_with_logits_gradient(
     let of_features = of_logits(g, features, backprop, d_loss, d_backprop)?;
     let logarithms = log_softmax(g, features).build()?;
     let negative = neg(g, logarithms).build()?;
-    Ok((of_features, by_rows(g, d_loss, negative)?))
+    let mut of_labels = by_rows(g, d_loss, negative)?;
+    if let Some(d_backprop) = d_backprop {
+        of_labels = sub(g, of_labels, d_backprop).build()?;
+    }
+    let features = shape_of(g, features);
+    Ok((unbroadcast(g, of_features, &features)?, unbroadcast(g, of_labels, &labels)?))
 }
 
 #[register_gradient(op = SparseSoftmaxCrossEntropyWithLogits)]
@@ -126,90 +162,6 @@ fn sparse_softmax_cross_entropy_with_logits_gradient(
     d_backprop: Option<Value>,
 ) -> Result<(Value, NoGradient)> {
     Ok((of_logits(g, features, backprop, d_loss, d_backprop)?, NoGradient))
-}
-
-#[register_gradient(op = Conv2D)]
-fn conv2d_gradient(
-    g: &mut GradientScope<'_>,
-    strides: Vec<i64>,
-    padding: String,
-    explicit_paddings: Vec<i64>,
-    data_format: String,
-    dilations: Vec<i64>,
-    input: Value,
-    filter: Value,
-    d_output: Value,
-) -> Result<(Option<Value>, Option<Value>)> {
-    let mut found = [None, None];
-    let sizes = [super::shape_of(g, input), super::shape_of(g, filter)];
-    if g.is_wanted(0) {
-        let dims = g.dims(&sizes[0])?;
-        let flow = conv2d_backprop_input(g, dims, filter, d_output, &strides[..], &padding);
-        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).dilations(&dilations[..]);
-        found[0] = Some(flow.build()?);
-    }
-    if g.is_wanted(1) {
-        let dims = g.dims(&sizes[1])?;
-        let flow = conv2d_backprop_filter(g, input, dims, d_output, &strides[..], &padding);
-        let flow = flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).dilations(&dilations[..]);
-        found[1] = Some(flow.build()?);
-    }
-    let [of_input, of_filter] = found;
-    Ok((of_input, of_filter))
-}
-
-#[register_gradient(op = AvgPool)]
-fn avg_pool_gradient(
-    g: &mut GradientScope<'_>,
-    ksize: Vec<i64>,
-    strides: Vec<i64>,
-    padding: String,
-    data_format: String,
-    value: ShapeOf,
-    d_output: Value,
-) -> Result<Value> {
-    let dims = g.dims(&value)?;
-    let required = AvgPoolGradRequired { ksize: &ksize, strides: &strides, padding: &padding };
-    avg_pool_grad(g, dims, d_output, required).data_format(&data_format).build()
-}
-
-#[register_gradient(op = MaxPool)]
-fn max_pool_gradient(
-    g: &mut GradientScope<'_>,
-    ksize: Vec<i64>,
-    strides: Vec<i64>,
-    padding: String,
-    explicit_paddings: Vec<i64>,
-    data_format: String,
-    input: Value,
-    output: Value,
-    d_output: Value,
-) -> Result<Value> {
-    let required = MaxPoolGradRequired { ksize: &ksize, strides: &strides, padding: &padding };
-    let flow = max_pool_grad(g, input, output, d_output, required);
-    flow.explicit_paddings(&explicit_paddings[..]).data_format(&data_format).build()
-}
-
-/// In training and in inference, of what is normalised, the scale and the offset alone.
-#[register_gradient(op = FusedBatchNormV3)]
-fn fused_batch_norm_v3_gradient(
-    g: &mut GradientScope<'_>,
-    epsilon: f32,
-    data_format: String,
-    is_training: bool,
-    x: Value,
-    scale: Value,
-    mean: Value,
-    variance: Value,
-    reserve_space_1: Value,
-    reserve_space_2: Value,
-    reserve_space_3: Value,
-    d_y: Value,
-) -> Result<(Value, Value, Value, NoGradient, NoGradient)> {
-    let (first, second) = if is_training { (reserve_space_1, reserve_space_2) } else { (mean, variance) };
-    let flow = fused_batch_norm_grad_v3(g, d_y, x, scale, first, second, reserve_space_3);
-    let flow = flow.epsilon(epsilon).data_format(&data_format).is_training(is_training).build()?;
-    Ok((flow.x_backprop, flow.scale_backprop, flow.offset_backprop, NoGradient, NoGradient))
 }
 
 /// `d(1 / (1 + e^-x)) = 1 / (e^-x + 2 + e^x)`

@@ -31,7 +31,7 @@ fn kept_dims(g: &mut GradientScope<'_>, input: &ShapeOf, axes: Value) -> Result<
 }
 
 /// What flows back to a reduction, in the shape of what was reduced.
-fn spread(g: &mut GradientScope<'_>, flow: Value, input: &ShapeOf, axes: Value) -> Result<Value> {
+pub(super) fn spread(g: &mut GradientScope<'_>, flow: Value, input: &ShapeOf, axes: Value) -> Result<Value> {
     let kept = kept_dims(g, input, axes)?;
     let flow = reshape(g, flow, kept).build()?;
     let dims = g.dims(input)?;
@@ -112,15 +112,4 @@ fn euclidean_norm_gradient(
     let (output, flow) = (reshape(g, output, kept).build()?, reshape(g, d_output, kept).build()?);
     let scale = real_div(g, flow, output).build()?;
     Ok((mul(g, input, scale).build()?, NoGradient))
-}
-
-#[register_gradient(op = Cumsum)]
-fn cumsum_gradient(
-    g: &mut GradientScope<'_>,
-    exclusive: bool,
-    reverse: bool,
-    axis: Value,
-    d_out: Value,
-) -> Result<(Value, NoGradient)> {
-    Ok((cumsum(g, d_out, axis).exclusive(exclusive).reverse(!reverse).build()?, NoGradient))
 }

@@ -269,12 +269,3 @@ fn cast_gradient(g: &mut GradientScope<'_>, SrcT: DataType, DstT: DataType, d_y:
     }
     cast(g, d_y, SrcT).build().map(Some)
 }
-
-/// `-dy y²`, to both.
-#[register_gradient(op = ReciprocalGrad)]
-fn reciprocal_grad_gradient(g: &mut GradientScope<'_>, y: Value, dy: Value, d_z: Value) -> Result<(Value, Value)> {
-    let (y, dy, minus_two) = (conjugate(g, y)?, conjugate(g, dy)?, scalar_like(g, d_z, -2.0)?);
-    let flow = mul(g, d_z, minus_two).build()?;
-    let flow = mul(g, flow, dy).build()?;
-    Ok((mul(g, flow, y).build()?, reciprocal_grad(g, y, d_z).build()?))
-}

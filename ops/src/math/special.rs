@@ -31,6 +31,13 @@ pub enum SpecialOfTwo {
     /// The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`.
     #[op(input("a: T"), input("x: T"), output("z: T"))]
     Igammac,
+    /// The derivative of [`Igamma`] by `a`.
+    #[op(attr("T: {float, double}"), input("a: T"), input("x: T"), output("z: T"))]
+    IgammaGradA,
+    /// How a sample of a gamma distribution changes with the distribution's shape parameter, the probability that a sample is
+    /// smaller left as it is.
+    #[op(attr("T: {float, double}"), input("alpha: T"), input("sample: T"), output("output: T"))]
+    RandomGammaGrad,
     /// The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on.
     #[op(attr("T: {float, double}"), input("x: T"), input("q: T"), output("z: T"))]
     Zeta,

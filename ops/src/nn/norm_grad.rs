@@ -64,6 +64,40 @@ pub enum BatchNormGradients {
 )]
 pub struct BatchNormWithGlobalNormalization;
 
+/// The gradient of [`BatchNormWithGlobalNormalization`].
+#[register_op(
+    deprecated(9, "Use tf.nn.batch_normalization()"),
+    input("t: T", "`[batch, rows, columns, channels]`."),
+    input("m: T", "The mean of each channel."),
+    input("v: T", "The variance of each channel."),
+    input("gamma: T", "What each channel is multiplied with, if `scale_after_normalization` is true."),
+    input("backprop: T", "What flows back into the normalisation."),
+    output("dx: T"),
+    output("dm: T"),
+    output("dv: T"),
+    output("db: T"),
+    output("dg: T"),
+    attr("T: numbertype"),
+    attr("variance_epsilon: float", "Keeps the divisor from zero."),
+    attr("scale_after_normalization: bool", "Whether `gamma` counts."),
+    shape_fn = global_normalization_grad_shape,
+)]
+pub struct BatchNormWithGlobalNormalizationGrad;
+
+fn global_normalization_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let input = c.with_rank(c.input(0), 4)?;
+    let input = c.merge(input, c.input(4))?;
+    let channels = (1..4).try_fold(c.dim(input, 3), |channels: DimHandle, index| {
+        let vector = c.with_rank(c.input(index), 1)?;
+        c.merge_dim(channels, c.dim(vector, 0))
+    })?;
+    let of_input = c.replace_dim(input, 3, channels)?;
+    c.set_output(0, of_input);
+    let vector = c.vector(channels);
+    (1..5).for_each(|output| c.set_output(output, vector));
+    Ok(())
+}
+
 fn global_normalization_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank(c.input(0), 4)?;
     let channels = (1..5).try_fold(c.dim(input, 3), |channels: DimHandle, index| {
