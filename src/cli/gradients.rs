@@ -38,16 +38,14 @@ pub(crate) struct Gradients {
 pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     output::check("--out", &args.out)?;
     output::check_distinct(&[("--out", args.out.as_path())], &args.model)?;
-    let def = match &mut model::read(&args.model)?[..] {
-        [meta] if !args.model.is_dir() => meta.graph_def.take(),
-        _ => {
-            return Err(Error::invalid_argument(format!(
-                "{} is a SavedModel, whose variables have values outside of its graphs: gradients are added to a graph (.pb or \
-                 .pbtxt), in which weights are constants",
-                args.model.display()
-            )));
-        }
-    };
+    if args.model.is_dir() {
+        return Err(Error::invalid_argument(format!(
+            "{} is a folder, as SavedModels are, whose variables have values outside of their graphs: gradients are added to a \
+             graph (.pb or .pbtxt), in which weights are constants",
+            args.model.display()
+        )));
+    }
+    let def = model::read(&args.model)?.into_iter().next().and_then(|meta| meta.graph_def);
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
     let registry = crate::registry()?;
     let mut graph = Graph::import(&def, &registry)?;
@@ -105,12 +103,9 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
             rows.push([k.to_string(), of, "—".to_owned(), "does not depend on it".to_owned()]);
             continue;
         };
-        let (dense, remark) = match gradient {
-            OutputGradient::Dense(output) => (output, ""),
-            OutputGradient::Slices { values, indices, dense_shape } => {
-                (dense(&mut graph, values, indices, dense_shape)?, ", of rows that were gathered")
-            }
-        };
+        let of_rows = matches!(gradient, OutputGradient::Slices { .. });
+        let remark = if of_rows { ", of rows that were gathered" } else { "" };
+        let dense = gradient.dense(&mut graph)?;
         let name = format!("{prefix}/{k}");
         let named = ops::identity(&mut graph, dense).name(&name).build()?;
         let says = format!("{} {}{remark}", dtype_of(&graph, named), graph.shape(named));
@@ -147,13 +142,6 @@ fn prefix(graph: &Graph) -> String {
     let numbered = (1..).map(|number| format!("gradients_{number}"));
     let mut prefixes = std::iter::once("gradients".to_owned()).chain(numbered);
     prefixes.find(|prefix| !is_taken(prefix)).unwrap_or_default()
-}
-
-/// Rows as a tensor, in which those that are there several times are added.
-fn dense(graph: &mut Graph, values: Output, indices: Output, dense_shape: Output) -> Result<Output> {
-    let rows = ops::strided_slice(graph, dense_shape, &[0i32][..], &[1i32][..], &[1i32][..]);
-    let rows = rows.shrink_axis_mask(1).build()?;
-    ops::unsorted_segment_sum(graph, values, indices, rows).build()
 }
 
 /// All ops without a gradient between `xs` and `ys`, and the way on which the last of them stands.
