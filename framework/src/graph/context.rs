@@ -62,3 +62,10 @@ impl Context {
         }
     }
 }
+
+/// Nodes for which those wait that are added from some node on.
+#[derive(Clone)]
+pub(super) struct Dependencies {
+    pub(super) first: usize,
+    pub(super) nodes: Vec<NodeId>,
+}

@@ -1,15 +1,9 @@
 //! Adding nodes that wait for others: TensorFlow's `control_dependencies`.
 
 use super::build::NodeSpec;
+use super::context::Dependencies;
 use super::{Graph, NodeClass, NodeId};
 use crate::error::Result;
-
-/// Nodes for which those wait that are added from some node on.
-#[derive(Clone)]
-pub(super) struct Dependencies {
-    first: usize,
-    nodes: Vec<NodeId>,
-}
 
 impl Graph {
     /// Adds nodes that all run after some others: what `build` adds waits for them, itself or by what it takes. Constants do

@@ -76,8 +76,7 @@ pub use values::Values;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use context::Context;
-use dependencies::Dependencies;
+use context::{Context, Dependencies};
 use evaluate::Constants;
 use function::Library;
 use ids::Epochs;
