@@ -236,4 +236,29 @@ mod picked {
         SparseSegmentMean, SparseSegmentMeanWithNumSegments: ByCount, of_mean, of_counted_mean;
         SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments: ByRootOfCount, of_root, of_counted_root;
     }
+
+    /// The gradients of the gradients, which are linear in what flows: the sums of what flows back to their rows.
+    macro_rules! gradients_of_gradients {
+        ($($op:ident: $name:ident $sums:ident;)*) => {$(
+            #[register_gradient(op = $op)]
+            fn $name(
+                g: &mut GradientScope<'_>,
+                grad: ShapeOf,
+                indices: Value,
+                segment_ids: Value,
+                d_output: Value,
+            ) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
+                let dims = g.dims(&grad)?;
+                let rows = strided_slice(g, dims, &[0i32][..], &[1i32][..], &[1i32][..]).shrink_axis_mask(1).build()?;
+                let sums = $sums(g, d_output, indices, segment_ids, rows).build()?;
+                Ok((sums, NoGradient, NoGradient, NoGradient))
+            }
+        )*};
+    }
+
+    gradients_of_gradients! {
+        SparseSegmentSumGrad: of_sum_grad sparse_segment_sum_with_num_segments;
+        SparseSegmentMeanGrad: of_mean_grad sparse_segment_mean_with_num_segments;
+        SparseSegmentSqrtNGrad: of_root_grad sparse_segment_sqrt_n_with_num_segments;
+    }
 }
