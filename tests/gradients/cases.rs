@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kernlink::golden::compare;
@@ -20,14 +20,15 @@ pub(super) struct Case {
     pub(super) flows: Vec<Output>,
     pub(super) values: Vec<Tensor>,
     pub(super) expected: Vec<Option<Tensor>>,
+    /// The gradient of the sum of all gradients, where that is known.
+    pub(super) second: Option<Vec<Option<Tensor>>>,
 }
 
 /// Calls `check` for every case; tells of all that fail.
 pub(super) fn each_case(check: impl Fn(&Case) -> Result<(), String>) {
     let registry = kernlink::registry().unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gradients/data");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
+    let files = files(&folder);
     let (mut count, mut failures) = (0, Vec::new());
     for file in files {
         let def = kernlink::proto::read_graph(&file).unwrap();
@@ -48,8 +49,32 @@ pub(super) fn each_case(check: impl Fn(&Case) -> Result<(), String>) {
     assert!(count > 3000, "{count} cases");
 }
 
+/// Calls `check` for every case with branches, loops, functions, lists or arrays, a file each, by name.
+pub(super) fn each_control_flow_case(check: impl Fn(&Case) -> Result<(), String>) {
+    let registry = kernlink::registry().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gradients/data/control_flow");
+    let files = files(&folder);
+    let failures = files.iter().filter_map(|file| {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let case = case(&kernlink::proto::read_graph(file).unwrap(), name, &registry);
+        check(&case).err().map(|failure| format!("{name}: {failure}"))
+    });
+    let failures: Vec<String> = failures.collect();
+    assert!(failures.is_empty(), "{} of {} cases failed:\n{}", failures.len(), files.len(), failures.join("\n"));
+    assert!(files.len() > 60, "{} cases", files.len());
+}
+
+/// The files of a folder, in order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.is_file()).collect();
+    files.sort();
+    files
+}
+
 fn case(def: &GraphDef, name: &str, registry: &Arc<Registry>) -> Case {
-    let graph = Graph::import(def, registry).unwrap();
+    let mut graph = Graph::import(def, registry).unwrap();
+    graph.raise_loops().unwrap();
     let numbered = |what: &str| -> Vec<Output> {
         let found = (0..).map_while(|k| graph.find(&format!("{name}/{what}/{k}")));
         found.map(|node| Output { node, index: 0 }).collect()
@@ -62,7 +87,9 @@ fn case(def: &GraphDef, name: &str, registry: &Arc<Registry>) -> Case {
     };
     let values = (0..xs.len()).map(|k| value("value", k).unwrap()).collect();
     let expected = (0..xs.len()).map(|k| value("expected", k)).collect();
-    Case { registry: registry.clone(), graph: graph.clone(), xs, ys, flows, values, expected }
+    let second: Vec<_> = (0..xs.len()).map(|k| value("second", k)).collect();
+    let second = Some(second).filter(|second| second.iter().any(Option::is_some));
+    Case { registry: registry.clone(), graph: graph.clone(), xs, ys, flows, values, expected, second }
 }
 
 /// Whether gradients are those that are expected, within what their dtype holds.

@@ -1,6 +1,8 @@
 //! Gradients, held against TensorFlow's; see generate.py, which writes what is in `data`.
 
 mod cases;
+mod control_flow;
+mod derivatives;
 mod own;
 mod tapes;
 

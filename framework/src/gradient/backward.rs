@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
 use super::place::Side;
 use super::record::{Executed, Kept, Record, Runs};
@@ -11,7 +13,7 @@ use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Applied, NodeRequest, Operand, Outputs};
+use crate::graph::{Applied, NodeClass, NodeRequest, Operand, Outputs};
 use crate::op::{OpDef, Signature};
 use crate::registry::Registry;
 use crate::runtime::Prepared;
@@ -22,12 +24,20 @@ use crate::tensor::Tensor;
 pub(super) struct Pass<'a, 'p> {
     pub(super) runs: &'a mut Runs<'p>,
     pub(super) registry: Arc<Registry>,
-    /// What the values of the gradients' functions are.
-    pub(super) values: Vec<Traced>,
-    pub(super) flows: ById<Vec<Gradient>>,
+    /// What tells this way back from others.
+    pub(super) source: String,
+    /// What the values of the gradient's function are that is running.
+    values: Vec<Traced>,
+    /// What flows back to each tensor, from each op that took it.
+    flows: ById<SmallVec<[TracedGradient; 1]>>,
 }
 
-impl Pass<'_, '_> {
+impl<'a, 'p> Pass<'a, 'p> {
+    pub(super) fn new(runs: &'a mut Runs<'p>, source: String) -> Pass<'a, 'p> {
+        let registry = runs.registry();
+        Pass { runs, registry, source, values: Vec::new(), flows: ById::default() }
+    }
+
     pub(super) fn run(
         &mut self,
         records: &[Record],
@@ -40,8 +50,9 @@ impl Pass<'_, '_> {
                 self.seed(y, flows.get(index))?;
             }
         }
+        let asked: ById<()> = xs.iter().map(|&x| (x, ())).collect();
         // What depends on one of `xs`: a tensor is given by a record that comes after those of what it was computed from.
-        let mut depends: ById<()> = xs.iter().map(|&x| (x, ())).collect();
+        let mut depends = asked.clone();
         let mut between = vec![false; records.len()];
         for (record, between) in records.iter().zip(&mut between) {
             *between = record.inputs.iter().any(|id| *id != UNTRACED && depends.contains_key(id));
@@ -50,17 +61,15 @@ impl Pass<'_, '_> {
             }
         }
         for (record, _) in records.iter().zip(&between).rev().filter(|(_, between)| **between) {
-            self.differentiate(record, &depends)?;
+            self.differentiate(record, &asked, &depends)?;
         }
-        let mut found = Vec::with_capacity(xs.len());
-        for x in xs {
-            let sum = match self.flows.get(x).cloned() {
-                Some(flows) if known.contains_key(x) => Some(self.with_nothing(|scope| scope.sum(&flows))?),
-                _ => None,
-            };
-            found.push(sum.map(|gradient| self.traced_gradient(gradient)));
-        }
-        Ok(found)
+        xs.iter().map(|x| if known.contains_key(x) { self.found_at(*x) } else { Ok(None) }).collect()
+    }
+
+    fn found_at(&mut self, x: u64) -> Result<Option<TracedGradient>> {
+        let Some(flows) = self.flows.get(&x).cloned() else { return Ok(None) };
+        let sum = self.sum(flows)?;
+        Ok(Some(self.traced_gradient(sum)))
     }
 
     fn seed(&mut self, y: &Traced, given: Option<&Traced>) -> Result<()> {
@@ -73,19 +82,32 @@ impl Pass<'_, '_> {
                     given.tensor.shape()
                 )));
             }
-            Some(given) => self.value_of(given.clone()),
+            Some(given) => given.clone(),
             None => {
                 let known = ShapeOf { known: PartialShape::from(shape), of: None };
-                self.with_nothing(|scope| scope.ones(dtype, &known))?
+                let ones = self.with_nothing(|scope| scope.ones(dtype, &known))?;
+                self.values[ones.0 as usize].clone()
             }
         };
-        self.flows.entry(y.id).or_default().push(Gradient::Dense(flow));
+        self.flows.entry(y.id).or_default().push(TracedGradient::Dense(flow));
+        self.values.clear();
         Ok(())
     }
 
     fn value_of(&mut self, traced: Traced) -> Value {
         self.values.push(traced);
         Value(self.values.len() as u32 - 1)
+    }
+
+    fn gradient_of(&mut self, traced: TracedGradient) -> Gradient {
+        match traced {
+            TracedGradient::Dense(value) => Gradient::Dense(self.value_of(value)),
+            TracedGradient::Slices { values, indices, dense_shape } => Gradient::Slices(IndexedSlices {
+                values: self.value_of(values),
+                indices: self.value_of(indices),
+                dense_shape: self.value_of(dense_shape),
+            }),
+        }
     }
 
     fn traced_gradient(&self, gradient: Gradient) -> TracedGradient {
@@ -100,29 +122,40 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn differentiate(&mut self, record: &Record, depends: &ById<()>) -> Result<()> {
-        let arrived: Vec<Option<Vec<Gradient>>> = record.outputs.iter().map(|id| self.flows.remove(id)).collect();
+    /// All that flows back to a tensor.
+    fn sum(&mut self, flows: SmallVec<[TracedGradient; 1]>) -> Result<Gradient> {
+        let flows: SmallVec<[Gradient; 1]> = flows.into_iter().map(|flow| self.gradient_of(flow)).collect();
+        match flows[..] {
+            [flow] => Ok(flow),
+            _ => self.with_nothing(|scope| scope.sum(&flows)),
+        }
+    }
+
+    fn differentiate(&mut self, record: &Record, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
+        let arrived: SmallVec<[_; 2]> = record.outputs.iter().map(|id| self.flows.remove(id)).collect();
         if arrived.iter().all(Option::is_none) {
             return Ok(());
         }
         let Prepared { op, attrs, signature, .. } = &*record.prepared;
         let Some(gradient) = record.gradient else {
+            if NodeClass::of(&op.name).is_call() {
+                let message = "a tape does not look into functions: gradients of ops that call some are those of a graph, by \
+                               `Gradients`";
+                return Err(Error::unimplemented(message).at_node("an op on the tape", &op.name, ""));
+            }
             let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
             return Err(no_gradient(op, "an op on the tape", asked.as_deref()));
         };
         let Some(differentiation) = &gradient.differentiation else { return Ok(()) };
         let mut flows = Vec::with_capacity(arrived.len());
-        for arrived in &arrived {
-            flows.push(match arrived {
-                Some(flows) => Some(self.with_nothing(|scope| scope.sum(flows))?),
-                None => None,
-            });
-        }
-        // What was asked for stays, and is looked up at the end.
-        for (id, flow) in record.outputs.iter().zip(&flows) {
-            if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
-                self.flows.insert(*id, vec![flow]);
+        for (id, arrived) in record.outputs.iter().zip(arrived) {
+            let flow = arrived.map(|arrived| self.sum(arrived)).transpose()?;
+            // What was asked for is looked up at the end.
+            if let Some(flow) = flow.filter(|_| asked.contains_key(id)) {
+                let kept = self.traced_gradient(flow);
+                self.flows.insert(*id, SmallVec::from_elem(kept, 1));
             }
+            flows.push(flow);
         }
         let mut node = TapeNode { pass: self, record: Some((record, depends)), flows };
         let found = (differentiation.call)(&mut GradientScope::new(&mut node));
@@ -130,9 +163,12 @@ impl Pass<'_, '_> {
         let found = found.map_err(|error| error.at_node(&format!("gradient of {}", op.name), &op.name, ""))?;
         for (&id, flow) in record.inputs.iter().zip(found) {
             if let Some(flow) = flow.filter(|_| depends.contains_key(&id)) {
+                let flow = self.traced_gradient(flow);
                 self.flows.entry(id).or_default().push(flow);
             }
         }
+        // Nothing of what this gradient was made of stays.
+        self.values.clear();
         Ok(())
     }
 
@@ -196,8 +232,14 @@ impl Differentiated for TapeNode<'_, '_, '_> {
     }
 
     fn shape_of(&mut self, side: Side, index: usize) -> Result<ShapeOf> {
-        let shape = self.kept(side, index).and_then(|(kept, _)| kept.shape()).ok_or_else(not_kept)?;
-        Ok(ShapeOf { known: PartialShape::from(shape), of: None })
+        let (kept, id) = self.kept(side, index).ok_or_else(not_kept)?;
+        let known = PartialShape::from(kept.shape().ok_or_else(not_kept)?);
+        // What no shape says is known by the tensor.
+        let of = match kept {
+            Kept::Tensor(tensor) if !tensor.dtype().is_pod() => Some(Traced { tensor: tensor.clone(), id }),
+            _ => None,
+        };
+        Ok(ShapeOf { known, of: of.map(|traced| self.pass.value_of(traced)) })
     }
 
     fn flow(&self, index: usize) -> Option<Gradient> {
@@ -222,6 +264,10 @@ impl Differentiated for TapeNode<'_, '_, '_> {
 
     fn add_constant(&mut self, tensor: Tensor) -> Result<Value> {
         Ok(self.pass.value_of(Traced { tensor, id: UNTRACED }))
+    }
+
+    fn source(&self) -> &str {
+        &self.pass.source
     }
 
     fn apply(&mut self, request: NodeRequest<'_, Value>) -> Result<Applied<GradientScope<'static>>> {

@@ -50,7 +50,7 @@ impl GradientScope<'_> {
     pub fn zeros(&mut self, dtype: DataType, shape: &ShapeOf) -> Result<Value> {
         match shape.of.filter(|_| !dtype.is_pod()) {
             Some(of) => self.op_of(created::ZEROS_LIKE, [of])?.build_output(),
-            None => self.filled(dtype, shape, 0.0),
+            None => self.filled(Tensor::zeros(dtype, &Shape::scalar())?, shape),
         }
     }
 
@@ -59,13 +59,14 @@ impl GradientScope<'_> {
     /// # Errors
     /// NOT_FOUND if op Fill or its kernel is missing.
     pub fn ones(&mut self, dtype: DataType, shape: &ShapeOf) -> Result<Value> {
-        self.filled(dtype, shape, 1.0)
+        let one = settled(&Tensor::scalar(1i32), dtype).map_err(Error::invalid_argument)?;
+        self.filled(one, shape)
     }
 
-    fn filled(&mut self, dtype: DataType, shape: &ShapeOf, value: f64) -> Result<Value> {
+    fn filled(&mut self, value: Tensor, shape: &ShapeOf) -> Result<Value> {
         let dims = self.dims(shape)?;
         let mut fill = self.op_of(created::FILL, [dims])?;
-        fill.input(value).attr("T", dtype);
+        fill.input(value);
         fill.build_output()
     }
 

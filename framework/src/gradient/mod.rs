@@ -10,16 +10,21 @@
 //! - `place`, `parameter`, `result`, `check`: how its parameters and its result are read, and held against the op when it is compiled;
 //! - `def`: a gradient as a registration, and the list of all;
 //! - `scope`: where the function's ops go;
-//! - `graph`: the gradients of graphs;
+//! - `graph`, `pass`, `graph_node`, `conditions`: the gradients of graphs;
+//! - `control`: those of calls, branches and loops;
 //! - `traced`, `record`, `backward`, `tape`: those of what was run.
 
 mod backward;
 pub mod check;
 mod common;
+mod conditions;
+mod control;
 mod def;
 mod differentiable;
 mod graph;
+mod graph_node;
 mod parameter;
+mod pass;
 mod place;
 mod record;
 mod result;

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::def::GradientDef;
 use super::place::Side;
 use super::traced::{Traced, traced};
+use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{NodeRequest, Operand};
 use crate::registry::Registry;
@@ -89,7 +90,8 @@ pub(super) fn keeps(gradient: Option<&GradientDef>, side: Side, argument: usize)
 impl Kept {
     pub(super) fn of(tensor: Option<&Tensor>, value: bool, shape: bool) -> Kept {
         match tensor {
-            Some(tensor) if value => Kept::Tensor(tensor.clone()),
+            // Zeros like a variant are made of it, not of its shape.
+            Some(tensor) if value || (shape && tensor.dtype() == DataType::Variant) => Kept::Tensor(tensor.clone()),
             Some(tensor) if shape => Kept::Shape(tensor.shape().clone()),
             _ => Kept::Nothing,
         }

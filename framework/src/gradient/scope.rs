@@ -49,6 +49,9 @@ pub(super) trait Differentiated {
     /// A tensor as a value.
     fn add_constant(&mut self, tensor: Tensor) -> Result<Value>;
 
+    /// What tells the gradients of one call from those of others.
+    fn source(&self) -> &str;
+
     /// Adds or runs an op.
     fn apply(&mut self, request: NodeRequest<'_, Value>) -> Result<Applied<GradientScope<'static>>>;
 }
@@ -78,6 +81,12 @@ impl<'s> GradientScope<'s> {
     pub fn is_wanted(&self, argument: usize) -> bool {
         let range = self.node.signature().input_ranges.get(argument).cloned().unwrap_or(0..0);
         range.into_iter().any(|index| self.node.is_wanted(index))
+    }
+
+    /// What tells the gradients that are computed together from others, which may be of the same nodes: for resources that keep
+    /// gradients apart by it, as `TensorArrayGradV3` does.
+    pub fn source(&self) -> &str {
+        self.node.source()
     }
 
     /// What is known of the shape of a value: in a graph what follows from its nodes, on a tape all of it.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -163,9 +164,9 @@ impl<'p> GradientTape<'p> {
         }
         let records = std::mem::take(&mut self.records);
         let xs: Vec<u64> = xs.into_iter().map(|x| x.id).collect();
-        let registry = self.runs.registry();
-        let mut pass = Pass { runs: &mut self.runs, registry, values: Vec::new(), flows: ById::default() };
-        let found = pass.run(&records, &self.known, (ys, flows), &xs);
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let source = format!("gradients_{}", CALLS.fetch_add(1, Ordering::Relaxed));
+        let found = Pass::new(&mut self.runs, source).run(&records, &self.known, (ys, flows), &xs);
         if self.is_persistent {
             self.records = records;
         } else {

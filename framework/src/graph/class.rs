@@ -101,10 +101,22 @@ pub(crate) mod created {
     pub(crate) const CALL: &str = "PartitionedCall";
     pub(crate) const CONCAT_V2: &str = "ConcatV2";
     pub(crate) const CONSTANT: &str = "Const";
+    pub(crate) const EMPTY_TENSOR_LIST: &str = "EmptyTensorList";
     pub(crate) const FILL: &str = "Fill";
     pub(crate) const FUSED_ELEMENT_WISE: &str = "_FusedElementWise";
     /// Only in memory: written, a node has its own op.
     pub(crate) const MISSING: &str = crate::op::MISSING_OP;
+    pub(crate) const LESS: &str = "Less";
+    pub(crate) const ADD_V2: &str = "AddV2";
+    pub(crate) const IDENTITY: &str = "Identity";
+    pub(crate) const OPTIONAL_FROM_VALUE: &str = "OptionalFromValue";
+    pub(crate) const OPTIONAL_GET_VALUE: &str = "OptionalGetValue";
+    pub(crate) const OPTIONAL_NONE: &str = "OptionalNone";
+    pub(crate) const POP_BACK: &str = "TensorListPopBack";
+    pub(crate) const PUSH_BACK: &str = "TensorListPushBack";
+    pub(crate) const STATELESS_WHILE: &str = "StatelessWhile";
+    pub(crate) const VARIABLE_SHAPE: &str = "VariableShape";
+    pub(crate) const WHILE: &str = "While";
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
     pub(crate) const SEND: &str = "_Send";

@@ -24,6 +24,38 @@ pub struct Renumbering {
 }
 
 impl Renumbering {
+    /// That of a graph in which nothing has changed.
+    pub(crate) fn identity(graph: &Graph) -> Renumbering {
+        let nodes = graph.ids().map(Some).collect();
+        Renumbering { epochs: graph.epochs.clone(), nodes, ..Renumbering::default() }
+    }
+
+    /// This one, and then another one of the graph that it led to.
+    pub(crate) fn then(&self, next: &Renumbering) -> Renumbering {
+        let mut replaced: HashMap<Output, Output> = HashMap::new();
+        let mut redirected: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for (before, middle) in &self.replaced {
+            replaced.extend(next.used_for(*middle).map(|after| (*before, after)));
+        }
+        for (before, middle) in &self.redirected {
+            redirected.insert(*before, middle.iter().flat_map(|id| next.awaited_for(*id)).collect());
+        }
+        let before_of: HashMap<NodeId, NodeId> =
+            (0..self.nodes.len()).filter_map(|position| Some((self.at(position)?, self.epochs.id(position)))).collect();
+        for (middle, after) in &next.replaced {
+            if let Some(&node) = before_of.get(&middle.node) {
+                replaced.entry(Output { node, index: middle.index }).or_insert(*after);
+            }
+        }
+        for (middle, after) in &next.redirected {
+            if let Some(&node) = before_of.get(middle) {
+                redirected.entry(node).or_insert_with(|| after.clone());
+            }
+        }
+        let nodes = self.nodes.iter().map(|middle| middle.and_then(|id| next.node(id))).collect();
+        Renumbering { epochs: self.epochs.clone(), nodes, replaced, redirected, added: Vec::new() }
+    }
+
     /// Where the node in this place from before is; `None` if it is gone.
     pub(crate) fn at(&self, position: usize) -> Option<NodeId> {
         self.nodes.get(position).copied().flatten()

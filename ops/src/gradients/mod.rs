@@ -2,12 +2,15 @@
 //! wrong, docs/gradients.md says what these do.
 
 mod binary;
+mod control_flow;
 #[cfg(feature = "nn")]
 mod convolutions;
 mod diagonals;
 mod einsum;
 mod gather;
 mod images;
+#[cfg(feature = "list")]
+mod lists;
 mod moves;
 #[cfg(feature = "nn")]
 mod networks;
@@ -17,6 +20,8 @@ mod nothing;
 mod order;
 #[cfg(feature = "data_flow")]
 mod partitions;
+#[cfg(feature = "sparse")]
+mod picked;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
@@ -33,7 +38,11 @@ mod segments;
 mod sparse;
 mod special;
 mod strides;
+#[cfg(feature = "data_flow")]
+mod tensor_arrays;
 mod unary;
+#[cfg(feature = "state")]
+mod variables;
 
 use kernlink::Result;
 use kernlink::dtype::DataType;

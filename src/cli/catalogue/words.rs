@@ -2,7 +2,8 @@
 
 use crate::collect::OpEntry;
 use crate::dtype::DataType;
-use crate::graph::default_value;
+use crate::gradient::{find_gradient, registered_gradients};
+use crate::graph::{NodeClass, default_value};
 use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
 use crate::sort::CompactSort as _;
 
@@ -34,7 +35,21 @@ pub(super) fn flags(entry: &OpEntry) -> Vec<&'static str> {
     ]
     .into_iter()
     .filter_map(|(set, name)| set.then_some(name))
+    .chain(gradient(op))
     .collect()
+}
+
+/// What is known of an op's gradient, if gradients are linked at all.
+fn gradient(op: &OpDef) -> Option<&'static str> {
+    if registered_gradients().is_empty() {
+        return None;
+    }
+    Some(match find_gradient(&op.name) {
+        Some(gradient) if gradient.differentiation.is_some() => "differentiable",
+        Some(_) => "not differentiable",
+        None if NodeClass::of(&op.name).is_call() => "differentiable",
+        None => "no gradient",
+    })
 }
 
 /// The Cargo feature of its crate that brings an op.

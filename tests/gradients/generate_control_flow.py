@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Writes gradients through branches, loops, functions, lists and arrays of tensors that TensorFlow computes, and their graphs.
+
+Usage: generate_control_flow.py [-o DIR] [CASE...]
+Needs: ../golden/requirements.txt, in a virtual environment of its own.
+
+Each file is the GraphDef of one case, as those of generate.py, with its functions. NAME/second/K is the gradient of the sum of all
+gradients, where TensorFlow has one.
+"""
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+
+import golden  # noqa: F401  (sets what TensorFlow reads from the environment)
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+raw = tf.raw_ops
+RANDOM = np.random.default_rng(11)
+
+
+def values(*shape):
+    return RANDOM.uniform(-1.0, 1.0, shape).astype(np.float64)
+
+
+CASES = {}
+
+
+def case(*inputs, forms=(1, 2), second=True, known=(True, False)):
+    """A case: in which forms of control flow it is built, and whether TensorFlow has second gradients of the second form."""
+    def add(function):
+        CASES[function.__name__] = (function, inputs, forms, second, known)
+        return function
+    return add
+
+
+@case(values(3), values(3))
+def cond_both(x, y):
+    return tf.cond(tf.reduce_sum(x) > 100.0, lambda: x * y, lambda: tf.sin(x) * y + x)
+
+
+@case(values(3), values(3))
+def cond_one_side(x, y):
+    return tf.cond(tf.reduce_sum(x) < 100.0, lambda: x * x, lambda: y) * x
+
+
+@case(values(2, 3), values(3))
+def cond_constants(x, y):
+    return tf.cond(tf.reduce_sum(x) < 100.0, lambda: tf.reduce_sum(x * 2.0, 0), lambda: tf.ones([3], tf.float64)) + y
+
+
+@case(values(3), values(3))
+def cond_nested(x, y):
+    def inner():
+        return tf.cond(tf.reduce_sum(y) < 50.0, lambda: tf.exp(x) * y, lambda: y)
+    return tf.cond(tf.reduce_sum(x) < 100.0, inner, lambda: x - y)
+
+
+@case(values(3), forms=(2,))
+def case_of_three(x):
+    return tf.switch_case(tf.constant(1), [lambda: x, lambda: x * x * x, lambda: tf.cos(x)])
+
+
+@case(values(3))
+def while_power(x):
+    return tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * x), [0, tf.ones_like(x)])[1]
+
+
+@case(values(3))
+def while_no_iteration(x):
+    return tf.while_loop(lambda i, a: i < 0, lambda i, a: (i + 1, a * x), [0, tf.sin(x)])[1]
+
+
+@case(values(2, 3), values(3, 3))
+def while_recurrent(x, w):
+    return tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, tf.tanh(tf.matmul(a, w)) + x), [0, x])[1]
+
+
+@case(values(3), values(3))
+def while_two_variables(x, y):
+    def body(i, a, b):
+        return i + 1, b * y, tf.sin(a) + tf.reduce_sum(b)
+    return tf.while_loop(lambda i, a, b: i < 3, body, [0, x, y])[1:]
+
+
+# It is linear, and TensorFlow has zeros through a While node where there is nothing.
+@case(values(3), second=False)
+def while_by_value(x):
+    return tf.while_loop(lambda a: tf.reduce_sum(a * a) > 0.01, lambda a: a * 0.5, [x])
+
+
+@case(values(3), second=False)
+def while_nested(x):
+    def body(i, a):
+        inner = tf.while_loop(lambda j, b: j < i + 1, lambda j, b: (j + 1, b * x + a), [0, a])[1]
+        return i + 1, tf.tanh(inner)
+    return tf.while_loop(lambda i, a: i < 3, body, [0, x])[1]
+
+
+@case(values(3), values(3), second=False)
+def while_with_cond(x, y):
+    def body(i, a):
+        return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: a * x, lambda: tf.exp(a) + y)
+    return tf.while_loop(lambda i, a: i < 4, body, [0, x])[1]
+
+
+@case(values(3), values(3))
+def cond_with_while(x, y):
+    def loop():
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * y), [0, x])[1]
+    return tf.cond(tf.reduce_sum(x) < 100.0, loop, lambda: y)
+
+
+@case(values(4, 3), values(3, 3), second=False, known=(True,))
+def arrays(x, w):
+    source = tf.TensorArray(tf.float64, size=4, element_shape=[3]).unstack(x)
+    target = tf.TensorArray(tf.float64, size=4, element_shape=[3])
+
+    def body(i, state, array):
+        state = tf.tanh(tf.linalg.matvec(w, state) + source.read(i))
+        return i + 1, state, array.write(i, state)
+    _, state, target = tf.while_loop(lambda i, s, t: i < 4, body, [0, tf.zeros([3], tf.float64), target])
+    return [target.stack(), state]
+
+
+@case(values(4, 3), second=False)
+def arrays_alone(x):
+    array = tf.TensorArray(tf.float64, size=3, element_shape=[3], clear_after_read=False)
+    array = array.write(0, x[0]).write(2, x[1] * x[2]).write(1, tf.sin(x[3]))
+    return [array.read(0) * array.read(2) + array.read(0), array.gather([2, 1])]
+
+
+@case(values(6, 2), second=False)
+def arrays_split(x):
+    array = tf.TensorArray(tf.float64, size=3, infer_shape=False).split(x * x, [1, 3, 2])
+    return tf.sin(array.concat())
+
+
+@case(values(3), forms=(2,))
+def functions(x):
+    @tf.function
+    def inner(a, b):
+        return tf.sin(a) * b, a + b
+
+    @tf.function
+    def outer(a):
+        p, q = inner(a, a * a)
+        return p * q
+    return outer(x) + outer(x * 2.0)
+
+
+@case(values(3), values(2, 3), forms=(2,))
+def function_with_branches(x, w):
+    @tf.function
+    def outer(a):
+        total = tf.zeros_like(a)
+        for i in tf.range(3):
+            if i > 1:
+                total += a * w[0]
+            else:
+                total = tf.tanh(total + w[1])
+        return total
+    return outer(x)
+
+
+@case(values(4, 3), forms=(2,))
+def lists(x):
+    shape = tf.constant([3])
+    handle = raw.TensorListFromTensor(tensor=x, element_shape=shape)
+    handle = raw.TensorListSetItem(input_handle=handle, index=1, item=x[0] * x[1])
+    handle = raw.TensorListPushBack(input_handle=handle, tensor=tf.sin(x[2]))
+    handle, last = raw.TensorListPopBack(input_handle=handle, element_shape=shape, element_dtype=tf.float64)
+    item = raw.TensorListGetItem(input_handle=handle, index=2, element_shape=shape, element_dtype=tf.float64)
+    gathered = raw.TensorListGather(input_handle=handle, indices=[0, 3], element_shape=shape, element_dtype=tf.float64)
+    return [raw.TensorListStack(input_handle=handle, element_shape=shape, element_dtype=tf.float64), last, item * last,
+            gathered]
+
+
+@case(values(6, 2), values(2, 2), forms=(2,))
+def lists_joined(x, y):
+    handle = raw.TensorListSplit(tensor=x * x, element_shape=tf.constant([-1, 2]), lengths=tf.constant([1, 3, 2], tf.int64))
+    joined, _ = raw.TensorListConcatV2(input_handle=handle, element_shape=tf.constant([-1, 2]),
+                                       leading_dims=tf.constant([], tf.int64), element_dtype=tf.float64)
+    scattered = raw.TensorListScatterV2(tensor=y, indices=[2, 0], element_shape=tf.constant([2]), num_elements=3)
+    scattered = raw.TensorListResize(input_handle=scattered, size=4)
+    return [tf.sin(joined), raw.TensorListStack(input_handle=scattered, element_shape=tf.constant([2]),
+                                                element_dtype=tf.float64)]
+
+
+# Through a While node, TensorFlow has zeros for what its loops of the first form do not reach.
+@case(values(3), values(3), forms=(1,))
+def unconnected(x, y):
+    return tf.while_loop(lambda i, a, b: i < 3, lambda i, a, b: (i + 1, a * 2.0, b * b), [0, x, y])[1]
+
+
+def write(name, function, inputs, form, second, is_known, folder):
+    case_name = f"{name}_v{form}{'' if is_known else '_unknown'}"
+    (v1.enable_control_flow_v2 if form == 2 else v1.disable_control_flow_v2)()
+    with tf.Graph().as_default() as graph:
+        xs = [v1.placeholder(value.dtype, value.shape if is_known else None, name=f"{case_name}/x/{k}")
+              for k, value in enumerate(inputs)]
+        with v1.name_scope(case_name + "/of"):
+            ys = function(*xs)
+        ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+        ys = [y for y in ys if y.dtype.is_floating]
+        ys = [tf.identity(y, name=f"{case_name}/y/{k}") for k, y in enumerate(ys)]
+        for k, value in enumerate(inputs):
+            tf.constant(value, name=f"{case_name}/value/{k}")
+        feed = dict(zip(xs, inputs))
+        with v1.Session(graph=graph) as session:
+            flows = [values(*np.shape(run)) for run in session.run(ys, feed)]
+        # TensorFlow changes nodes for their gradients, which a session that has run them does not notice.
+        with v1.Session(graph=graph) as session:
+            seeds = [tf.constant(flow, name=f"{case_name}/flow/{k}") for k, flow in enumerate(flows)]
+            forward = graph.as_graph_def()
+            gradients = tf.gradients(ys, xs, seeds)
+            answers = {"expected": gradients}
+            if second and form == 2:
+                answers["second"] = tf.gradients([g for g in gradients if g is not None], xs)
+            computed = session.run({key: [g for g in found if g is not None] for key, found in answers.items()}, feed)
+    with tf.Graph().as_default() as graph:
+        for key, found in answers.items():
+            rest = iter(computed[key])
+            for k, gradient in enumerate(found):
+                if gradient is not None:
+                    tf.constant(next(rest), name=f"{case_name}/{key}/{k}")
+        forward.MergeFrom(graph.as_graph_def())
+    with open(os.path.join(folder, f"{case_name}.pb"), "wb") as file:
+        file.write(forward.SerializeToString(deterministic=True))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes gradients that TensorFlow computes; see the top of the file.")
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser.add_argument("-o", "--output", default=os.path.join(here, "data", "control_flow"))
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    arguments = parser.parse_args()
+    os.makedirs(arguments.output, exist_ok=True)
+    for name, (function, inputs, forms, second, known) in CASES.items():
+        if arguments.cases and name not in arguments.cases:
+            continue
+        for form in forms:
+            for is_known in known:
+                write(name, function, inputs, form, second, is_known, arguments.output)
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

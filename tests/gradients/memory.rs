@@ -1,0 +1,34 @@
+//! What stays of a long tape; alone in its program, as other tests take memory meanwhile.
+
+use kernlink::gradient::TracedGradient;
+use kernlink::prelude::*;
+
+/// A long tape is gone back over without recursion, and leaves no memory behind.
+#[test]
+fn long_tapes_leave_nothing_behind() {
+    const OPS: usize = 100_000;
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let resident = || -> Option<usize> {
+        let fields = std::fs::read_to_string("/proc/self/statm").ok()?;
+        fields.split(' ').nth(1)?.parse::<usize>().ok().map(|pages| pages * 4096)
+    };
+    let round = || {
+        let mut tape = GradientTape::new(&context);
+        let x = tape.watch(&[1.0f32; 64][..]).unwrap();
+        let mut y = x.clone();
+        for _ in 0..OPS {
+            y = ops::mul(&mut tape, &y, 1.0f32).build().unwrap();
+        }
+        assert_eq!(tape.len(), OPS);
+        let found = tape.gradient(&y, [&x]).unwrap().remove(0).and_then(TracedGradient::dense).unwrap();
+        assert_eq!(found.as_slice::<f32>().unwrap(), [1.0; 64]);
+    };
+    round();
+    let before = resident();
+    round();
+    round();
+    if let (Some(before), Some(after)) = (before, resident()) {
+        // Each round keeps 25 MB of tensors while it lasts.
+        assert!(after < before + (8 << 20), "{before} bytes were resident, then {after}");
+    }
+}
