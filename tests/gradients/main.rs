@@ -1,6 +1,7 @@
 //! Gradients, held against TensorFlow's; see generate.py, which writes what is in `data`.
 
 mod cases;
+mod checker;
 mod control_flow;
 mod derivatives;
 mod own;
@@ -12,6 +13,8 @@ use kernlink::gradient::OutputGradient;
 use kernlink::prelude::*;
 
 use self::cases::{Case, agree, each_case, run};
+
+kernlink::provider!();
 
 /// Every case as a graph.
 #[test]
