@@ -291,6 +291,7 @@ def rows(file):
                     continue
                 file.case(f"GatherV2_{dtype}_{axis}_{batch}", lambda x, p=place, i=indices, b=batch: raw.GatherV2(
                     params=x, indices=tf.constant(i, tf.int64), axis=p(), batch_dims=b), [x(*params)])
+        file.case(f"GatherNd_{dtype}_rows", lambda x: raw.GatherNd(params=x, indices=[[2], [0], [2]]), [x(4, 2)])
         file.case(f"ScatterNd_{dtype}", lambda x: raw.ScatterNd(indices=[[2], [0], [2]], updates=x, shape=[4, 2]), [x(3, 2)])
         file.case(f"ScatterNdNonAliasingAdd_{dtype}", lambda x, y: raw.ScatterNdNonAliasingAdd(
             input=x, indices=[[2], [0], [2]], updates=y), [x(4, 2), x(3, 2)])
@@ -547,9 +548,6 @@ def sparse(file):
         for a in (False, True):
             for b in (False, True):
                 inner = 2 if a else 3
-                # TensorFlow does not conjugate the values' gradient where both are turned.
-                if a and dtype.startswith("complex"):
-                    continue
                 file.case(f"SparseTensorDenseMatMul_{dtype}_{int(a)}{int(b)}", lambda x, y, a=a, b=b: raw.SparseTensorDenseMatMul(
                     a_indices=indices, a_values=x, a_shape=shape, b=y, adjoint_a=a, adjoint_b=b),
                     [x(3), x(4, inner) if b else x(inner, 4)])

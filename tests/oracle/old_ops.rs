@@ -3,7 +3,8 @@
 use crate::support::{constant, graph, node};
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::graph::Graph;
+use kernlink::gradient::{Gradients, OutputGradient};
+use kernlink::graph::{Graph, Output};
 use kernlink::proto::{GraphDef, NodeDef, VersionDef};
 use kernlink::runtime::Session;
 use kernlink::tensor::Tensor;
@@ -58,4 +59,47 @@ fn batch_norm_with_global_normalization() {
     let found = run(8, nodes(false, 2), &["y"]).unwrap();
     assert_eq!(found[0].as_slice::<f32>().unwrap(), [10.0, 23.0, 11.0, 25.0]);
     assert_eq!(run(8, nodes(true, 1), &["y"]).unwrap_err().code(), Code::InvalidArgument);
+}
+
+/// What TensorFlow's gradient of the same function, `tf.nn.batch_normalization`, gives.
+#[test]
+fn gradient_of_batch_norm_with_global_normalization() {
+    let found = |scale: bool| -> Vec<Vec<f32>> {
+        let vector = |name: &str, values: [f32; 2]| constant(name, Tensor::vector(&values).unwrap());
+        let attrs = [
+            ("T", float()),
+            ("variance_epsilon", AttrValue::Float(0.5)),
+            ("scale_after_normalization", AttrValue::Bool(scale)),
+        ];
+        let image = |values: [f32; 4]| Tensor::from_elements([1, 1, 2, 2], &values).unwrap();
+        let nodes = vec![
+            constant("t", image([1.0, 2.0, 3.0, -1.0])),
+            vector("m", [1.0, 0.5]),
+            vector("v", [3.5, 0.5]),
+            vector("beta", [10.0, 20.0]),
+            vector("gamma", [2.0, -3.0]),
+            constant("flow", image([1.0, -2.0, 0.5, 3.0])),
+            node("y", "BatchNormWithGlobalNormalization", &["t", "m", "v", "beta", "gamma"], &attrs),
+        ];
+        let versions = Some(VersionDef { producer: 8, min_consumer: 0, bad_consumers: Vec::new() });
+        let def = GraphDef { versions, ..graph(nodes) };
+        let mut graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+        let output = |name: &str| Output { node: graph.find(name).unwrap(), index: 0 };
+        let (y, flow, xs) = (output("y"), output("flow"), ["t", "m", "v", "beta", "gamma"].map(output));
+        let found = Gradients::of([y]).with_respect_to(xs).grad_ys([Some(flow)]).add_to(&mut graph).unwrap();
+        let fetches: Vec<String> = found
+            .into_iter()
+            .map(|found| match found {
+                Some(OutputGradient::Dense(output)) => graph.output_name(output),
+                found => panic!("{found:?}"),
+            })
+            .collect();
+        let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
+        let found = Session::new(graph).unwrap().run(&[], &fetches, &[]).unwrap();
+        found.iter().map(|found| found.as_slice::<f32>().unwrap().to_vec()).collect()
+    };
+    let expected: [&[f32]; 5] = [&[1.0, 6.0, 0.5, -9.0], &[-1.5, 3.0], &[-0.125, -11.25], &[1.5, 1.0], &[0.5, -7.5]];
+    assert_eq!(found(true), expected);
+    let expected: [&[f32]; 5] = [&[0.5, -2.0, 0.25, 3.0], &[-0.75, -1.0], &[-0.0625, 3.75], &[1.5, 1.0], &[0.0, 0.0]];
+    assert_eq!(found(false), expected);
 }

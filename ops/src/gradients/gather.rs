@@ -142,9 +142,15 @@ fn gather_nd_gradient(
     params: ShapeOf,
     indices: Value,
     d_output: Value,
-) -> Result<(Value, NoGradient)> {
-    let dtype = g.dtype(indices)?;
+) -> Result<(Gradient, NoGradient)> {
     let dims = g.dims(&params)?;
+    // A list of rows.
+    if matches!(g.known_shape(indices).dims(), Some([_, Some(1)])) && bad_indices_policy != "IGNORE" {
+        let indices = squeeze(g, indices).squeeze_dims(&[1][..]).build()?;
+        return Ok((IndexedSlices { values: d_output, indices, dense_shape: dims }.into(), NoGradient));
+    }
+    let dtype = g.dtype(indices)?;
     let dims = cast(g, dims, dtype).build()?;
-    Ok((scatter_nd(g, indices, d_output, dims).bad_indices_policy(&bad_indices_policy).build()?, NoGradient))
+    let whole = scatter_nd(g, indices, d_output, dims).bad_indices_policy(&bad_indices_policy).build()?;
+    Ok((whole.into(), NoGradient))
 }

@@ -94,8 +94,7 @@ fn extract_image_patches_gradient(
     let numbers = reshape(g, numbers, &[-1i32][..]).build()?;
     let places = sub(g, numbers, one).build()?;
 
-    let elements = ksizes.iter().product::<i64>();
-    let elements = g.constant(elements)?;
+    let elements = g.constant(ksizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size)))?;
     let by_element = pack(g, [batch, patches[1], patches[2], elements, depth]).build()?;
     let flow = reshape(g, d_patches, by_element).build()?;
     let flow = transpose(g, flow, &[1i32, 2, 3, 0, 4][..]).build()?;

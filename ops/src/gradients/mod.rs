@@ -20,6 +20,8 @@ mod nothing;
 mod order;
 #[cfg(feature = "data_flow")]
 mod partitions;
+#[cfg(feature = "sparse")]
+mod picked;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;

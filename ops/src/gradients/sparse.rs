@@ -5,7 +5,7 @@ use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::{conjugate, scalar_like, shape_of, unbroadcast};
+use super::{conjugate, long_dims, scalar_like, shape_of, times, unbroadcast};
 use crate::*;
 
 /// The order is found again by ordering the numbers of the values.
@@ -26,7 +26,7 @@ fn sparse_reorder_gradient(
 /// How many rows there are, an `int64`.
 fn rows_of(g: &mut GradientScope<'_>, indices: Value) -> Result<Value> {
     let dims = shape_of(g, indices);
-    let dims = super::long_dims(g, &dims)?;
+    let dims = long_dims(g, &dims)?;
     strided_slice(g, dims, &[0i32][..], &[1i32][..], &[1i32][..]).shrink_axis_mask(1).build()
 }
 
@@ -123,30 +123,36 @@ fn sparse_tensor_dense_mat_mul_gradient(
     Ok((NoGradient, of_values, NoGradient, of_b))
 }
 
-/// The indices of the elements of a dense tensor that is broadcast to a sparse one's shape.
+/// The indices of the elements of a dense tensor that is broadcast to a sparse one's shape. The tensor may be a scalar, so that it
+/// counts as the only row of another.
 fn broadcast_indices(g: &mut GradientScope<'_>, indices: Value, dense: Value) -> Result<Value> {
-    let dense = shape_of(g, dense);
-    let dims = super::long_dims(g, &dense)?;
+    let (of_dense, of_indices) = (shape_of(g, dense), shape_of(g, indices));
+    let (dims, all) = (long_dims(g, &of_dense)?, g.dims(&of_indices)?);
     let (rank, one) = (size(g, dims).build()?, g.constant(1i64)?);
-    let from = neg(g, rank).build()?;
-    let from = expand_dims(g, from, 0).build()?;
-    // Those of the last dimensions; of a scalar none.
-    let all = shape_of(g, indices);
-    let all = g.dims(&all)?;
+    // Those of the last dimensions.
     let all = strided_slice(g, all, &[1i32][..], &[2i32][..], &[1i32][..]).build()?;
     let all = cast(g, all, DataType::Int32).build()?;
-    let from = add_v2(g, all, from).build()?;
+    let from = sub(g, all, rank).build()?;
     let from = pad(g, from, &[[1i32, 0]][..]).build()?;
     let own = slice(g, indices, from, &[-1i32, -1][..]).build()?;
     let limits = sub(g, dims, one).build()?;
-    minimum(g, own, limits).build()
+    let own = minimum(g, own, limits).build()?;
+    pad(g, own, &[[0i32, 0], [1, 0]][..]).build()
+}
+
+/// The elements of a dense tensor for the values of a sparse one.
+fn broadcast_elements(g: &mut GradientScope<'_>, indices: Value, dense: Value) -> Result<Value> {
+    let row = expand_dims(g, dense, 0).build()?;
+    gather_nd(g, row, indices).build()
 }
 
 /// What flows on to elements of a dense tensor by their indices.
 fn into_dense(g: &mut GradientScope<'_>, indices: Value, flow: Value, dense: Value) -> Result<Value> {
-    let dense = shape_of(g, dense);
-    let dims = super::long_dims(g, &dense)?;
-    scatter_nd(g, indices, flow, dims).build()
+    let (dense, one) = (shape_of(g, dense), g.constant(vec![1i64])?);
+    let dims = long_dims(g, &dense)?;
+    let row = concat_v2(g, [one, dims], 0).build()?;
+    let row = scatter_nd(g, indices, flow, row).build()?;
+    reshape(g, row, dims).build()
 }
 
 #[register_gradient(op = SparseDenseCwiseAdd)]
@@ -169,10 +175,10 @@ fn sparse_dense_cwise_mul_gradient(
     d_output: Value,
 ) -> Result<(NoGradient, Value, NoGradient, Value)> {
     let indices = broadcast_indices(g, sp_indices, dense)?;
-    let factors = gather_nd(g, dense, indices).build()?;
-    let of_dense = super::times(g, d_output, sp_values)?;
+    let factors = broadcast_elements(g, indices, dense)?;
+    let of_dense = times(g, d_output, sp_values)?;
     let of_dense = into_dense(g, indices, of_dense, dense)?;
-    Ok((NoGradient, super::times(g, d_output, factors)?, NoGradient, of_dense))
+    Ok((NoGradient, times(g, d_output, factors)?, NoGradient, of_dense))
 }
 
 #[register_gradient(op = SparseDenseCwiseDiv)]
@@ -184,11 +190,11 @@ fn sparse_dense_cwise_div_gradient(
     d_output: Value,
 ) -> Result<(NoGradient, Value, NoGradient, Value)> {
     let indices = broadcast_indices(g, sp_indices, dense)?;
-    let divisors = gather_nd(g, dense, indices).build()?;
+    let divisors = broadcast_elements(g, indices, dense)?;
     let divisors = conjugate(g, divisors)?;
     let of_values = real_div(g, d_output, divisors).build()?;
     let negative = neg(g, of_values).build()?;
-    let of_dense = super::times(g, negative, output)?;
+    let of_dense = times(g, negative, output)?;
     Ok((NoGradient, of_values, NoGradient, into_dense(g, indices, of_dense, dense)?))
 }
 
@@ -215,6 +221,21 @@ fn sparse_fill_empty_rows_gradient(
 ) -> Result<(NoGradient, Value, NoGradient, Value)> {
     let flow = sparse_fill_empty_rows_grad(g, reverse_index_map, d_output_values).build()?;
     Ok((NoGradient, flow.d_values, NoGradient, flow.d_default_value))
+}
+
+/// What flows back to the values that were there, and to the default for all others.
+#[register_gradient(op = [SparseFillEmptyRowsGrad, RaggedFillEmptyRowsGrad])]
+fn fill_empty_rows_grad_gradient(
+    g: &mut GradientScope<'_>,
+    reverse_index_map: Value,
+    grad_values: ShapeOf,
+    d_d_values: Value,
+    d_d_default_value: Value,
+) -> Result<(NoGradient, Value)> {
+    let dims = g.dims(&grad_values)?;
+    let defaults = fill(g, dims, d_d_default_value).build()?;
+    let places = expand_dims(g, reverse_index_map, 1).build()?;
+    Ok((NoGradient, tensor_scatter_update(g, defaults, places, d_d_values).build()?))
 }
 
 #[register_gradient(op = SparseToDense)]
