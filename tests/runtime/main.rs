@@ -8,6 +8,7 @@ mod bad_input;
 #[cfg(feature = "text-format")]
 mod calls;
 #[cfg(feature = "text-format")]
+mod control_dependencies;
 mod control_flow;
 // Its device is of the type GPU, and its kernels would clash with those for real ones.
 #[cfg(all(feature = "text-format", not(feature = "gpu")))]
