@@ -86,7 +86,7 @@ pub(crate) fn train(epochs: usize, checkpoint: Option<&str>) -> Result<f32> {
 }
 
 /// Two convolutions, each with a maximum of 2 x 2, and two layers that are dense: a logit for each digit.
-fn network(graph: &mut Graph, variables: &mut Variables<Graph>, images: Output) -> Result<Output> {
+pub(crate) fn network(graph: &mut Graph, variables: &mut Variables<Graph>, images: Output) -> Result<Output> {
     let mut x = images;
     for (layer, shape) in [("conv1", [3, 3, 1, 16]), ("conv2", [3, 3, 16, 32])] {
         let kernel = variables.add(graph, &format!("{layer}/kernel"), shape, Initializer::he_normal()).build()?;
