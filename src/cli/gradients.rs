@@ -50,6 +50,8 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let registry = crate::registry()?;
     let mut graph = Graph::import(&def, &registry)?;
     unknown::warn_of_attrs(&def, &registry);
+    // Outputs are found by their names after this.
+    graph.raise_loops()?;
 
     let named = |flag: &'static str, names: &[String], floats: bool| -> Result<Vec<Output>> {
         let found = names.iter().map(|name| {
@@ -189,7 +191,7 @@ fn lacking(graph: &Graph, count: usize, (ys, xs, stops): (&[Output], &[Output], 
             Some(AttrValue::String(name)) => name.to_string_lossy().into_owned(),
             _ => node.op.def.name.to_string(),
         };
-        find_gradient(&asked).is_some()
+        node.class.is_call() || find_gradient(&asked).is_some()
     };
     // What takes none of it, such as an x itself, has nothing to hand on.
     let takes = |id: &NodeId| {
