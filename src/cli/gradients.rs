@@ -1,16 +1,14 @@
 //! `kernlink gradients`
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::attr::AttrValue;
 use crate::cli::words::count;
 use crate::cli::{model, output, unknown};
 use crate::dtype::DataType;
-use crate::error::{Code, Error, Result, shortened};
-use crate::gradient::{Gradients as OfGraph, OutputGradient, find_gradient};
-use crate::graph::{Graph, Node, NodeId, Output};
+use crate::error::{Error, Result, shortened};
+use crate::gradient::{Gradients as OfGraph, OutputGradient};
+use crate::graph::{Graph, Node, Output};
 use crate::{ensure, ops, proto};
 use clap::Args;
 
@@ -50,6 +48,8 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let registry = crate::registry()?;
     let mut graph = Graph::import(&def, &registry)?;
     unknown::warn_of_attrs(&def, &registry);
+    // Outputs are found by their names after this.
+    graph.raise_loops()?;
 
     let named = |flag: &'static str, names: &[String], floats: bool| -> Result<Vec<Output>> {
         let found = names.iter().map(|name| {
@@ -80,14 +80,8 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let prefix = prefix(&graph);
     let before = graph.nodes().len();
     let asked = OfGraph::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
-    let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops.iter().copied());
-    let found = asked.add_to(&mut graph).map_err(|error| match error.code() {
-        Code::NotFound => match lacking(&graph, before, (&ys, &xs, &stops)) {
-            Some(where_it_is) => error.append(where_it_is),
-            None => error,
-        },
-        _ => error,
-    })?;
+    let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops);
+    let found = asked.add_to(&mut graph)?;
     if found.iter().all(Option::is_none) {
         let names = |outputs: &[String]| outputs.iter().map(|name| shortened(name)).collect::<Vec<_>>().join(", ");
         return Err(Error::invalid_argument(format!(
@@ -142,72 +136,4 @@ fn prefix(graph: &Graph) -> String {
     let numbered = (1..).map(|number| format!("gradients_{number}"));
     let mut prefixes = std::iter::once("gradients".to_owned()).chain(numbered);
     prefixes.find(|prefix| !is_taken(prefix)).unwrap_or_default()
-}
-
-/// All ops without a gradient between `xs` and `ys`, and the way on which the last of them stands.
-fn lacking(graph: &Graph, count: usize, (ys, xs, stops): (&[Output], &[Output], &[Output])) -> Option<String> {
-    let flows = |output: &Output| {
-        let dtype = dtype_of(graph, *output);
-        let flows =
-            dtype.is_floating() || dtype.is_complex() || matches!(dtype, DataType::Variant | DataType::Resource);
-        flows && !stops.contains(output)
-    };
-    // From the `ys` back, each node with that by which it was reached first.
-    let mut towards: Vec<Option<Option<NodeId>>> = vec![None; count];
-    let mut queue: VecDeque<NodeId> = VecDeque::new();
-    for y in ys {
-        towards[y.node.index()] = Some(None);
-        queue.push_back(y.node);
-    }
-    while let Some(id) = queue.pop_front() {
-        for input in graph.node(id).inputs.iter().filter(|input| flows(input)) {
-            let place = towards.get_mut(input.node.index()).filter(|place| place.is_none());
-            if let Some(place) = place {
-                *place = Some(Some(id));
-                queue.push_back(input.node);
-            }
-        }
-    }
-    let mut from_xs = vec![false; count];
-    xs.iter().for_each(|x| from_xs[x.node.index()] = true);
-    // Loops lead back: as often as something is new.
-    loop {
-        let before = from_xs.iter().filter(|reached| **reached).count();
-        for id in graph.ids().take(count) {
-            from_xs[id.index()] |= graph
-                .node(id)
-                .inputs
-                .iter()
-                .any(|input| flows(input) && from_xs.get(input.node.index()) == Some(&true));
-        }
-        if from_xs.iter().filter(|reached| **reached).count() == before {
-            break;
-        }
-    }
-    let has_gradient = |node: &Node| {
-        let asked = match node.attrs.get("_gradient_op_type") {
-            Some(AttrValue::String(name)) => name.to_string_lossy().into_owned(),
-            _ => node.op.def.name.to_string(),
-        };
-        find_gradient(&asked).is_some()
-    };
-    // What takes none of it, such as an x itself, has nothing to hand on.
-    let takes = |id: &NodeId| {
-        let mut inputs = graph.node(*id).inputs.iter();
-        inputs.any(|input| flows(input) && from_xs.get(input.node.index()) == Some(&true))
-    };
-    let between = graph.ids().take(count).filter(|id| takes(id) && towards[id.index()].is_some());
-    let without: Vec<NodeId> = between.filter(|&id| !has_gradient(graph.node(id))).collect();
-    let mut ops: Vec<String> = without.iter().map(|&id| graph.node(id).op.def.name.to_string()).collect();
-    ops.sort();
-    ops.dedup();
-    let mut way = Vec::new();
-    let mut at = Some(*without.last()?);
-    while let Some(id) = at {
-        let node = graph.node(id);
-        way.push(format!("{} ({})", shortened(&node.name), node.op.def.name));
-        at = towards[id.index()].flatten();
-    }
-    way.reverse();
-    Some(format!("; on the way back: {}; without a gradient are {}", way.join(" → "), ops.join(", ")))
 }

@@ -54,9 +54,12 @@ fn mistakes_are_named() {
     let copy = ops::deep_copy(&mut graph, x).build().unwrap();
     let error = Gradients::of([copy]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
     assert_eq!(error.code(), Code::NotFound);
-    for words in
-        ["op DeepCopy has no registered gradient", "#[register_gradient(op = DeepCopy)]", "not_differentiable!"]
-    {
+    for words in [
+        "op DeepCopy has no registered gradient",
+        "#[register_gradient(op = DeepCopy)]",
+        "not_differentiable!",
+        "the way is `DeepCopy` (DeepCopy) ← `Placeholder` (Placeholder)",
+    ] {
         assert!(error.message().contains(words), "{error}");
     }
     let z = ops::exp(&mut graph, x).build().unwrap();

@@ -79,18 +79,36 @@ fn both(
     let flow = ops::constant(&mut graph, flow_tensor)?;
     let found = Gradients::of([y]).with_respect_to(xs.iter().copied()).grad_ys([Some(flow)]).add_to(&mut graph)?;
     let mut fetches = Vec::new();
-    for found in found {
-        let dense = match found {
-            Some(OutputGradient::Dense(output)) => output,
-            Some(OutputGradient::Slices { values, indices, dense_shape }) => {
-                super::cases::dense(&mut graph, values, indices, dense_shape)?
-            }
-            None => return Err(Error::internal("no gradient")),
-        };
+    for (found, &x) in found.into_iter().zip(&xs) {
+        let dense = dense_or_zeros(&mut graph, found, x)?;
         fetches.push(graph.output_name(dense));
     }
     let found = run(&Session::new(graph)?, values, &fetches)?;
     Ok((found.iter().map(elements).collect::<Result<_>>()?, expected))
+}
+
+/// A gradient as a tensor: zeros where there is none.
+fn dense_or_zeros(graph: &mut Graph, found: Option<OutputGradient>, x: Output) -> Result<Output> {
+    match found {
+        Some(OutputGradient::Dense(output)) => Ok(output),
+        Some(OutputGradient::Slices { values, indices, dense_shape }) => {
+            super::cases::dense(graph, values, indices, dense_shape)
+        }
+        None => ops::zeros_like(graph, x).build(),
+    }
+}
+
+/// [`check`] of a function, and of its gradient by each input.
+#[track_caller]
+fn check_twice(values: &[Tensor], function: impl Fn(&mut Graph, &[Output]) -> Result<Output>) {
+    check(values, &function);
+    for by in 0..values.len() {
+        check(values, |graph, xs| {
+            let y = function(graph, xs)?;
+            let found = Gradients::of([y]).with_respect_to([xs[by]]).add_to(graph)?;
+            dense_or_zeros(graph, found[0], xs[by])
+        });
+    }
 }
 
 fn weight(dtype: DataType, element: usize) -> Complex64 {
@@ -393,4 +411,78 @@ fn a_gradient_that_is_prevented_says_why() {
     let y = ops::prevent_gradient(&mut graph, x).message("Not of this.").build().unwrap();
     let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
     assert!(error.message().contains("Gradient explicitly disabled. Reason: Not of this."), "{error}");
+}
+
+/// Gradients are made of ops that have gradients.
+#[test]
+fn of_the_second_order() {
+    let matrix = doubles(&[3, 4], 1);
+    for exclusive in [false, true] {
+        check_twice(&[matrix.clone()], |graph, xs| ops::cumprod(graph, xs[0], 1).exclusive(exclusive).build());
+        check_twice(&[matrix.clone()], |graph, xs| {
+            // The sum of none has no logarithm: it is the lowest number.
+            let sums = ops::cumulative_logsumexp(graph, xs[0], 1).exclusive(exclusive).build()?;
+            ops::slice(graph, sums, [0, 1], [-1, -1]).build()
+        });
+    }
+    check_twice(&[matrix.clone()], |graph, xs| ops::prod(graph, xs[0], &[0][..]).build());
+    check_twice(&[matrix.clone()], |graph, xs| ops::segment_prod(graph, xs[0], [0, 0, 2]).build());
+    check_twice(&[matrix.clone()], |graph, xs| ops::unsorted_segment_prod(graph, xs[0], [1, -1, 1], 2).build());
+    check_twice(&[matrix.clone(), doubles(&[4, 2], 2)], |graph, xs| {
+        ops::einsum(graph, [xs[0], xs[1]], "ab,bc->ca").build()
+    });
+    check_twice(&[doubles(&[2, 3], 1), doubles(&[2, 3], 2)], |graph, xs| ops::cross(graph, xs[0], xs[1]).build());
+    let positive = Tensor::vector(&[1.5, 2.0, 3.5]).unwrap();
+    check_twice(&[positive.clone()], |graph, xs| ops::zeta(graph, 2.0, xs[0]).build());
+    check_twice(&[positive], |graph, xs| ops::polygamma(graph, 1.0, xs[0]).build());
+    // What is linear, of a square.
+    type Linear = fn(&mut Graph, Output) -> Result<Output>;
+    let linear: [(&[usize], Linear); 14] = [
+        (&[3, 4], |graph, x| ops::gather_v2(graph, x, [2, 0, 2], 0).build()),
+        (&[3, 4], |graph, x| ops::gather_v2(graph, x, [2, 0, 2], 1).build()),
+        (&[3, 4], |graph, x| ops::gather_nd(graph, x, [[2, 0], [2, 0]]).build()),
+        (&[3, 4], |graph, x| ops::scatter_nd(graph, [[2], [0], [2]], x, [4, 4]).build()),
+        (&[3, 4], |graph, x| ops::tensor_scatter_update(graph, x, [[2]], [[1.0, 2.0, 3.0, 4.0]]).build()),
+        (&[3, 4], |graph, x| ops::segment_mean(graph, x, [0, 0, 2]).build()),
+        (&[3, 4], |graph, x| ops::segment_max(graph, x, [0, 0, 2]).build()),
+        (&[3, 4], |graph, x| ops::unsorted_segment_min(graph, x, [1, -1, 1], 2).build()),
+        (&[3, 4], |graph, x| ops::sparse_segment_mean(graph, x, [2, 0, 2], [0, 0, 1]).build()),
+        (&[3, 4], |graph, x| Ok(ops::top_kv2(graph, x, 2).build()?.values)),
+        (&[3, 4], |graph, x| ops::matrix_set_diag_v3(graph, x, [1.0, 2.0, 3.0], 1).build()),
+        (&[3, 4], |graph, x| ops::dynamic_stitch(graph, [[2, 0, 2]], [x]).build()),
+        (&[1, 4, 4, 1], |graph, x| {
+            let required = ops::ExtractImagePatchesRequired {
+                ksizes: &[1, 2, 2, 1],
+                strides: &[1, 1, 2, 1],
+                rates: &[1, 2, 1, 1],
+                padding: "SAME",
+            };
+            ops::extract_image_patches(graph, x, required).build()
+        }),
+        (&[1, 4, 4, 1], |graph, x| {
+            let required = ops::MaxPoolRequired { ksize: &[1, 2, 2, 1], strides: &[1, 1, 2, 1], padding: "SAME" };
+            ops::max_pool(graph, x, required).build()
+        }),
+    ];
+    for (dims, function) in linear {
+        check_twice(&[doubles(dims, 1)], |graph, xs| {
+            let square = ops::square(graph, xs[0]).build()?;
+            function(graph, square)
+        });
+    }
+    let (images, filter) = (doubles(&[1, 4, 3, 2], 1), doubles(&[2, 2, 2, 2], 2));
+    check_twice(&[images.clone(), filter.clone()], |graph, xs| {
+        ops::conv2d(graph, xs[0], xs[1], &[1, 2, 1, 1][..], "SAME").build()
+    });
+    check_twice(&[images, filter], |graph, xs| {
+        ops::depthwise_conv2d_native(graph, xs[0], xs[1], &[1, 1, 1, 1][..], "VALID").build()
+    });
+    const AT: [[i64; 2]; 3] = [[0, 1], [1, 0], [1, 2]];
+    check_twice(&[doubles(&[3], 1)], |graph, xs| ops::sparse_softmax(graph, AT, xs[0], [2i64, 3]).build());
+    check_twice(&[doubles(&[3], 1), doubles(&[3], 2)], |graph, xs| {
+        ops::sparse_dense_cwise_div(graph, AT, xs[0], [2i64, 3], xs[1]).build()
+    });
+    check_twice(&[doubles(&[3], 1), doubles(&[3, 2], 2)], |graph, xs| {
+        ops::sparse_tensor_dense_mat_mul(graph, AT, xs[0], [2i64, 3], xs[1]).build()
+    });
 }
