@@ -109,12 +109,7 @@ fn mistakes_are_named() {
     with("whole", "x", 2, &["INVALID_ARGUMENT", "`whole` is int32", "logits"]);
     with("y", "indices", 2, &["INVALID_ARGUMENT", "--x", "`indices` is int32"]);
     with("y", "w", 2, &["INVALID_ARGUMENT", "y depends on none of w", "nothing is written"]);
-    with(
-        "z",
-        "x",
-        2,
-        &["NOT_FOUND", "CustomGradient-7", "z (Neg) → own (Identity)", "without a gradient are Identity"],
-    );
+    with("z", "x", 2, &["NOT_FOUND", "CustomGradient-7", "`z` (Neg) ← `own` (Identity)"]);
     bad(&["gradients", &model, "--y", "y", "-o", out], 2, &["--x"]);
     bad(&["gradients", &model, "--y", "y", "--x", "x", "-o", &model], 2, &["--out"]);
     let folder = folder("gradients");

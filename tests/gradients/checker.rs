@@ -50,7 +50,7 @@ fn wrong_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> 
     let d_x = ops::mul(g, d_z, y).build()?;
     let d_y = ops::mul(g, d_z, x).build()?;
     // A tenth too much at [1, 0].
-    let tenth = ops::cast(g, &[[1.0f64, 1.0], [1.1, 1.0]], DataType::Double).build()?;
+    let tenth = ops::cast(g, [[1.0f64, 1.0], [1.1, 1.0]], DataType::Double).build()?;
     Ok([d_x, ops::mul(g, d_y, tenth).build()?])
 }
 

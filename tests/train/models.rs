@@ -139,6 +139,64 @@ fn rows_of_a_variable_are_trained_without_the_others() {
 }
 
 #[test]
+fn a_checkpoint_of_other_variables_is_refused() {
+    let prefix = std::env::temp_dir().join(format!("kernlink-train-shapes-{}", std::process::id()));
+    let prefix = prefix.to_str().unwrap();
+    let mut eager = EagerContext::new(&registry()).unwrap();
+    let mut saved = Variables::new();
+    saved.add(&mut eager, "w", [2, 3], Initializer::random_normal(0.0, 1.0)).build().unwrap();
+    saved.save(&mut eager, prefix).unwrap();
+    let restored = |name: &str, shape: &[usize], dtype| {
+        // A session of its own, where nothing has a value.
+        let mut graph = Graph::new(&registry());
+        let mut variables = Variables::new();
+        let shape = kernlink::shape::Shape::from(shape);
+        variables.add(&mut graph, name, shape, Initializer::zeros()).dtype(dtype).build().unwrap();
+        let saver = variables.saver(&mut graph).unwrap();
+        saver.restore(&Session::new(graph).unwrap(), prefix)
+    };
+    restored("w", &[2, 3], DataType::Float).unwrap();
+    let error = restored("w", &[3, 2], DataType::Float).unwrap_err();
+    assert!(error.code() == Code::InvalidArgument && error.to_string().contains("save/w"), "{error}");
+    assert_eq!(restored("w", &[2, 3], DataType::Double).unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(restored("v", &[2, 3], DataType::Float).unwrap_err().code(), Code::NotFound);
+    for file in ["index", "data-00000-of-00001"] {
+        std::fs::remove_file(format!("{prefix}.{file}")).unwrap();
+    }
+}
+
+/// What is differentiated may have loops and branches, whose nodes gradients change.
+#[test]
+fn losses_may_have_loops_and_branches() {
+    let mut graph = Graph::new(&registry());
+    let mut variables = Variables::new();
+    let weight = variables.add(&mut graph, "weight", [0usize; 0], Initializer::constant(2.0)).build().unwrap();
+    let value = weight.read(&mut graph).unwrap();
+    let (zero, one) = (ops::constant(&mut graph, 0i32).unwrap(), ops::constant(&mut graph, 1.0f32).unwrap());
+    let looped = ops::while_loop(
+        &mut graph,
+        [zero, one],
+        |graph, [i, _]| ops::less(graph, i, 3).build(),
+        |graph, [i, power]| Ok([ops::add_v2(graph, i, 1).build()?, ops::mul(graph, power, value).build()?]),
+    );
+    let [_, cube] = looped.build().unwrap();
+    let is_large = ops::greater(&mut graph, cube, 4.0f32).build().unwrap();
+    let then = |graph: &mut Graph| ops::mul(graph, cube, 0.5f32).build();
+    let loss = ops::cond(&mut graph, is_large, then, |_: &mut Graph| Ok(cube)).build().unwrap();
+    let name = graph.output_name(loss);
+    Optimizer::new(Sgd::default(), 0.125).minimize(&mut graph, &mut variables, loss).unwrap();
+    variables.initializer(&mut graph).unwrap();
+    let session = Session::new(graph).unwrap();
+    session.run(&[], &[], &["init"]).unwrap();
+    // w = 2, then 2 - 3 * 2² / 2 / 8
+    let losses = [4.0f32, 1.25f32.powi(3)].map(|expected| {
+        let found = session.run(&[], &[&name], &["train"]).unwrap()[0].to_scalar::<f32>().unwrap();
+        (found, expected)
+    });
+    assert!(losses.iter().all(|(found, expected)| (found - expected).abs() < 1e-6), "{losses:?}");
+}
+
+#[test]
 fn what_depends_on_no_variable_cannot_be_minimized() {
     let mut graph = Graph::new(&registry());
     let mut variables = Variables::new();

@@ -50,7 +50,7 @@ impl GradientScope<'_> {
     pub fn zeros(&mut self, dtype: DataType, shape: &ShapeOf) -> Result<Value> {
         match shape.of.filter(|_| !dtype.is_pod()) {
             Some(of) => self.op_of(created::ZEROS_LIKE, [of])?.build_output(),
-            None => self.filled(Tensor::zeros(dtype, &Shape::scalar())?, shape),
+            None => self.filled(Tensor::zeros(dtype, Shape::scalar())?, shape),
         }
     }
 

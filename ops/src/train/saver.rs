@@ -8,7 +8,7 @@ use kernlink::tensor::Tensor;
 
 use super::scope::TrainingScope;
 use super::variable::Variables;
-use crate::{placeholder, restore_v2, save_v2};
+use crate::{ensure_shape, placeholder, restore_v2, save_v2};
 
 impl<S: TrainingScope> Variables<S>
 where
@@ -28,14 +28,20 @@ where
     /// Gives all variables the values that they have in the checkpoint `prefix`, or adds what does.
     ///
     /// # Errors
-    /// NOT_FOUND, where ops run at once, if the checkpoint lacks a variable.
+    /// Where ops run at once, NOT_FOUND if the checkpoint lacks a variable, INVALID_ARGUMENT if one has another shape there.
     pub fn restore(&self, scope: &mut S, prefix: impl IntoOperand<S::Output>) -> Result<S::Node> {
         let dtypes: Vec<DataType> = self.iter().map(|variable| variable.dtype()).collect();
         let (names, slices) = (self.names(), self.slices());
         let name = scope.free_name("save/RestoreV2");
         let values = restore_v2(scope, prefix, names, slices, dtypes).name(&name).build()?;
         let pairs = self.iter().zip(values);
-        let assigned = pairs.map(|(variable, value)| variable.assign(scope, value)).collect::<Result<Vec<_>>>()?;
+        let assigned = pairs.map(|(variable, value)| {
+            // Of a variable without a value, an assignment would take any shape.
+            let name = scope.free_name(&format!("save/{}", variable.name()));
+            let value = ensure_shape(scope, value, variable.shape().clone()).name(&name).build()?;
+            variable.assign(scope, value)
+        });
+        let assigned = assigned.collect::<Result<Vec<_>>>()?;
         scope.group(assigned, "save/restore_all")
     }
 

@@ -52,7 +52,7 @@ pub(super) fn zeros_like(graph: &mut Graph, value: Output, dtype: DataType) -> R
         return output(graph, created::ZEROS_LIKE, &[&[value]], []);
     }
     let dims = output(graph, created::VARIABLE_SHAPE, &[&[value]], [])?;
-    let zero = Tensor::zeros(dtype, &Shape::scalar())?;
+    let zero = Tensor::zeros(dtype, Shape::scalar())?;
     let zero = constant(graph, zero)?;
     output(graph, created::FILL, &[&[dims], &[zero]], [])
 }
