@@ -71,6 +71,11 @@ mod from_tensorflow {}
 #[doc = include_str!("../docs/gradients.md")]
 mod gradients {}
 
+/// The examples of docs/training.md.
+#[cfg(all(doctest, feature = "train"))]
+#[doc = include_str!("../docs/training.md")]
+mod training {}
+
 /// The examples of docs/optimizing.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/optimizing.md")]
@@ -98,6 +103,8 @@ pub use kernlink_macros::{
     registered_ops,
 };
 pub use kernlink_ops as ops;
+#[cfg(feature = "train")]
+pub use kernlink_ops::train;
 pub use model::{MetaGraph, SavedModel};
 
 #[doc(hidden)]

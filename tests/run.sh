@@ -35,17 +35,17 @@ if cargo fmt --version >/dev/null 2>&1; then
     cargo fmt --all --check
 fi
 step "lints of everything"
-cargo clippy --locked --workspace --all-targets --features cli,gpu -- -D warnings
+cargo clippy --locked --workspace --all-targets --features cli,gpu,train -- -D warnings
 step "lints of every feature by itself, and of the default ones"
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
-for feature in "" $families gradients rayon gpu; do
+for feature in "" $families gradients train rayon gpu; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
 cargo clippy --locked --quiet --tests -- -D warnings
 step "packages"
 cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops
 step "the workspace's tests"
-KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli
+KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli,train
 step "the digits example"
 "$CARGO_TARGET_DIR/debug/examples/digits"
 step "the GPU, on the software driver unless KERNLINK_GPU names another"

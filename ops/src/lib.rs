@@ -24,6 +24,7 @@
 //! | [`mod@state`] | `state` | variables, as references and as resources |
 //! | [`mod@string`] | `string` | strings |
 //! | [`mod@training`] | `training` | steps of optimisers |
+//! | `train` | `train` | variables, optimisers and checkpoints, which are made of the ops |
 //! | [`shapes`] | | shape functions of families, windows |
 //!
 //! Everything is found at the root as well. For an op such as [`Identity`] there are
@@ -77,6 +78,8 @@ pub mod state;
 pub mod string;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "train")]
+pub mod train;
 #[cfg(feature = "training")]
 pub mod training;
 

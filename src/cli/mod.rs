@@ -17,6 +17,7 @@ mod check;
 mod checkpoint;
 mod defaults;
 mod device;
+mod gradients;
 mod inspect;
 mod job;
 mod lacking;
@@ -80,6 +81,12 @@ enum Command {
     /// restores them, --target keeps the node that does so, which the command names. `kernlink run` cannot do that, and
     /// needs no such file: it runs the passes on the model itself.
     Optimize(optimize::Optimize),
+    /// Writes a graph with the gradients of some of its outputs with respect to others
+    ///
+    /// `gradients/K`, an Identity, is the gradient of the sum of all --y with respect to the K-th --x, counted from 0, as
+    /// TensorFlow's `tf.gradients` has it; it is not there if no --y depends on that --x. Where the graph has such names already,
+    /// it is `gradients_1/K`. TensorFlow runs what is written.
+    Gradients(gradients::Gradients),
     /// Writes which ops and kernels models need, for KERNLINK_SELECT
     Select(select::Select),
     /// Lists what is in a checkpoint
@@ -141,6 +148,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Verify(args) => verify::verify(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Optimize(args) => optimize::optimize(&args).map(|()| true),
+        Command::Gradients(args) => gradients::gradients(&args).map(|()| true),
         Command::Checkpoint(args) => checkpoint::checkpoint(&args).map(|()| true),
         Command::Ops(catalogue::Ops { check: Some(old), .. }) => check::check(&old),
         Command::Select(args) => select::select(&args).map(|()| true),

@@ -2,6 +2,7 @@
 
 mod command;
 mod files;
+mod gradients;
 mod graphs;
 #[path = "../support/html.rs"]
 mod html;

@@ -31,8 +31,19 @@ fn every_command_has_a_page_of_the_manual() {
     bad(&["man", "rum"], 2, &["NOT_FOUND", "no command `rum`; did you mean run?"]);
     let to = folder("man");
     holds(&good(&["man", "--output", to.to_str().unwrap()]), &["pages in"]);
-    for command in ["", "-new", "-run", "-bench", "-verify", "-inspect", "-optimize", "-select", "-checkpoint", "-ops"]
-    {
+    for command in [
+        "",
+        "-new",
+        "-run",
+        "-bench",
+        "-verify",
+        "-inspect",
+        "-optimize",
+        "-gradients",
+        "-select",
+        "-checkpoint",
+        "-ops",
+    ] {
         let page = std::fs::read_to_string(to.join(format!("kernlink{command}.1"))).unwrap();
         holds(&page, &[".SH NAME", &format!(".TH kernlink{command} 1")]);
     }

@@ -46,3 +46,67 @@ fn dense(found: Vec<Option<OutputGradient>>) -> Vec<Option<Output>> {
     });
     dense.collect()
 }
+
+/// A graph with a branch whose body has an op without a gradient, behind one that has one.
+#[test]
+fn what_fails_leaves_the_graph_as_it_was() {
+    use kernlink::ops::builders::cond;
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let holds = ops::constant(&mut graph, true).unwrap();
+    let copied = cond(&mut graph, holds, |graph| ops::deep_copy(graph, x).build(), |_| Ok(x)).build().unwrap();
+    let y = cond(&mut graph, holds, |graph| ops::sin(graph, copied).build(), |_| Ok(copied)).build().unwrap();
+    let before = graph.to_def().unwrap();
+    let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+    for words in ["in function `cond_true", "op DeepCopy has no registered gradient"] {
+        assert!(error.message().contains(words), "{error}");
+    }
+    assert_eq!(graph.to_def().unwrap(), before);
+}
+
+#[test]
+fn loops_of_tensorflow_1_are_raised_first() {
+    use kernlink::ops::builders::v1::while_loop;
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let looped = while_loop(
+        &mut graph,
+        [x],
+        |graph, [a]| ops::less(graph, a, 100.0).build(),
+        |graph, [a]| Ok([ops::mul(graph, a, a).build()?]),
+    );
+    let [y] = looped.build().unwrap();
+    let name = graph.output_name(y);
+    let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+    assert!(error.code() == Code::FailedPrecondition && error.message().contains("raise_loops"), "{error}");
+    let renumbering = graph.raise_loops().unwrap();
+    let (x, y) = (graph.output("x").unwrap(), graph.output(&name).unwrap());
+    assert_eq!(renumbering.used_for(x), Some(x));
+    let found = dense(Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap());
+    let answers = run(graph, &[(x, Tensor::scalar(2.0f32))], &[y, found[0].unwrap()]).unwrap();
+    // 2, 4, 16, 256: the eighth power.
+    let answers: Vec<f32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_eq!(answers, [256.0, 8.0 * 128.0]);
+}
+
+#[test]
+fn recursion_is_refused() {
+    use kernlink::graph::{Function, FunctionBuilder};
+    use kernlink::ops::builders::{call, cond};
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let own = Function::declare("again", [DataType::Float], [DataType::Float], false);
+    let again = FunctionBuilder::new("again", [DataType::Float]).build(&mut graph, |graph, [a]| {
+        let small = ops::less(graph, a, 1.0).build()?;
+        let half = ops::mul(graph, a, 0.5).build()?;
+        let result = cond(graph, small, |_| Ok(a), |graph| Ok(call(graph, &own, [half]).build()?[0])).build()?;
+        Ok([result])
+    });
+    let again = again.unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let y = call(&mut graph, &again, [x]).build().unwrap()[0];
+    let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+    assert!(error.code() == Code::Unimplemented && error.message().contains("`again` calls itself"), "{error}");
+}

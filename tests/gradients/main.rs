@@ -1,6 +1,7 @@
 //! Gradients, held against TensorFlow's; see generate.py, which writes what is in `data`.
 
 mod cases;
+mod checker;
 mod control_flow;
 mod derivatives;
 mod own;
@@ -12,6 +13,8 @@ use kernlink::gradient::OutputGradient;
 use kernlink::prelude::*;
 
 use self::cases::{Case, agree, each_case, run};
+
+kernlink::provider!();
 
 /// Every case as a graph.
 #[test]
@@ -51,9 +54,12 @@ fn mistakes_are_named() {
     let copy = ops::deep_copy(&mut graph, x).build().unwrap();
     let error = Gradients::of([copy]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
     assert_eq!(error.code(), Code::NotFound);
-    for words in
-        ["op DeepCopy has no registered gradient", "#[register_gradient(op = DeepCopy)]", "not_differentiable!"]
-    {
+    for words in [
+        "op DeepCopy has no registered gradient",
+        "#[register_gradient(op = DeepCopy)]",
+        "not_differentiable!",
+        "the way is `DeepCopy` (DeepCopy) ← `Placeholder` (Placeholder)",
+    ] {
         assert!(error.message().contains(words), "{error}");
     }
     let z = ops::exp(&mut graph, x).build().unwrap();

@@ -1,5 +1,5 @@
 //! Ops of one's own: [`ZeroOut`] and [`MedianPool`], with kernels for the CPU and, with the feature `gpu`, in WGSL for the
-//! GPU; [`SoftShrink`], which becomes part of chains of such functions; [`Polynomial`], generic over all dtypes that are
+//! GPU; [`SoftShrink`], which becomes part of chains of such functions and, as [`ZeroOut`], has a gradient; [`Polynomial`], generic over all dtypes that are
 //! numbers; a family, [`RunningMax`] and [`RunningMin`]; and a resource, [`vocabulary::Vocabulary`], with its ops.
 //!
 //! Nothing else is to be done for them to be found: the linker collects what the two attributes register.

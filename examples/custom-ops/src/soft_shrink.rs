@@ -57,6 +57,16 @@ fn compute<T: RealNumber>(attrs: &Attrs<SoftShrink>, ctx: &mut KernelContext<'_,
     ctx.set_output(SoftShrink::Y, y)
 }
 
+/// What flows back goes on where `x` is further from zero than the threshold.
+#[register_gradient(op = SoftShrink)]
+fn gradient(g: &mut GradientScope<'_>, threshold: f32, x: Value, d_y: Value) -> Result<Value> {
+    let distance = ops::abs(g, x).build()?;
+    let threshold = g.scalar(g.dtype(x)?, threshold.into())?;
+    let is_far = ops::greater(g, distance, threshold).build()?;
+    let nothing = ops::zeros_like(g, d_y).build()?;
+    ops::select_v2(g, is_far, d_y, nothing).build()
+}
+
 /// The same on the GPU, where a function of elements needs no more to be part of chains.
 #[cfg(feature = "gpu")]
 #[register_kernel(

@@ -41,6 +41,12 @@ impl<T: Number> OpKernel<ZeroOut> for ZeroOutKernel<T> {
     }
 }
 
+/// The one element that was kept takes what flows back to it: the op is linear, and its own gradient.
+#[register_gradient(op = ZeroOut)]
+fn gradient(g: &mut GradientScope<'_>, preserve_index: i64, d_zeroed: Value) -> Result<Value> {
+    zero_out(g, d_zeroed).preserve_index(preserve_index).build()
+}
+
 /// The same on the GPU: its elements are all there is to say.
 #[cfg(feature = "gpu")]
 #[register_kernel(

@@ -17,6 +17,19 @@ fn zero_out_keeps_one_element() {
 }
 
 #[test]
+fn gradients_are_those_of_differences() -> Result<()> {
+    let x = Tensor::new([[1.5f64, -0.25, -2.0], [0.3, 0.75, -0.6]])?;
+    let mut test = testing::cpu();
+    test.compute_gradient([x.clone()], |op, [x]| zero_out(op, x).preserve_index(4).build()).expect_close(1e-8);
+    test.compute_gradient([x], |op, [x]| {
+        let shrunk = soft_shrink(op, x).threshold(0.5).build()?;
+        ops::mul(op, shrunk, x).build()
+    })
+    .expect_close(1e-8);
+    Ok(())
+}
+
+#[test]
 fn ops_of_a_family_have_wrappers_kernels_and_documentation_of_their_own() -> Result<()> {
     let x = [[2i64, 1, 5], [3, 0, 9]];
     let mut test = testing::cpu();

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
 use super::place::Side;
-use super::record::{Executed, Kept, Record, Runs};
+use super::record::{Executed, Kept, Recorded, Records, Runs, Slot};
 use super::scope::{Differentiated, GradientScope};
 use super::traced::{ById, Traced, TracedGradient, UNTRACED};
 use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
@@ -40,8 +40,8 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     pub(super) fn run(
         &mut self,
-        records: &[Record],
-        known: &ById<u32>,
+        records: &Records,
+        known: &ById<()>,
         (ys, flows): (&[Traced], &[Traced]),
         xs: &[u64],
     ) -> Result<Vec<Option<TracedGradient>>> {
@@ -54,14 +54,15 @@ impl<'a, 'p> Pass<'a, 'p> {
         // What depends on one of `xs`: a tensor is given by a record that comes after those of what it was computed from.
         let mut depends = asked.clone();
         let mut between = vec![false; records.len()];
-        for (record, between) in records.iter().zip(&mut between) {
-            *between = record.inputs.iter().any(|id| *id != UNTRACED && depends.contains_key(id));
+        for (index, between) in between.iter_mut().enumerate() {
+            let Recorded { inputs, outputs, .. } = records.get(index);
+            *between = inputs.iter().any(|slot| slot.id != UNTRACED && depends.contains_key(&slot.id));
             if *between {
-                depends.extend(record.outputs.iter().filter(|id| **id != UNTRACED).map(|&id| (id, ())));
+                depends.extend(outputs.iter().filter(|slot| slot.id != UNTRACED).map(|slot| (slot.id, ())));
             }
         }
-        for (record, _) in records.iter().zip(&between).rev().filter(|(_, between)| **between) {
-            self.differentiate(record, &asked, &depends)?;
+        for index in (0..records.len()).rev().filter(|index| between[*index]) {
+            self.differentiate(records.get(index), &asked, &depends)?;
         }
         xs.iter().map(|x| if known.contains_key(x) { self.found_at(*x) } else { Ok(None) }).collect()
     }
@@ -131,8 +132,9 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
-    fn differentiate(&mut self, record: &Record, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
-        let arrived: SmallVec<[_; 2]> = record.outputs.iter().map(|id| self.flows.remove(id)).collect();
+    fn differentiate(&mut self, recorded: Recorded<'_>, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
+        let Recorded { record, inputs, outputs } = recorded;
+        let arrived: SmallVec<[_; 2]> = outputs.iter().map(|slot| self.flows.remove(&slot.id)).collect();
         if arrived.iter().all(Option::is_none) {
             return Ok(());
         }
@@ -148,7 +150,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         };
         let Some(differentiation) = &gradient.differentiation else { return Ok(()) };
         let mut flows = Vec::with_capacity(arrived.len());
-        for (id, arrived) in record.outputs.iter().zip(arrived) {
+        for (Slot { id, .. }, arrived) in outputs.iter().zip(arrived) {
             let flow = arrived.map(|arrived| self.sum(arrived)).transpose()?;
             // What was asked for is looked up at the end.
             if let Some(flow) = flow.filter(|_| asked.contains_key(id)) {
@@ -157,14 +159,14 @@ impl<'a, 'p> Pass<'a, 'p> {
             }
             flows.push(flow);
         }
-        let mut node = TapeNode { pass: self, record: Some((record, depends)), flows };
+        let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
         let found = (differentiation.call)(&mut GradientScope::new(&mut node));
         let found = found.and_then(|found| per_input(op, signature, found));
         let found = found.map_err(|error| error.at_node(&format!("gradient of {}", op.name), &op.name, ""))?;
-        for (&id, flow) in record.inputs.iter().zip(found) {
-            if let Some(flow) = flow.filter(|_| depends.contains_key(&id)) {
+        for (Slot { id, .. }, flow) in inputs.iter().zip(found) {
+            if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
                 let flow = self.traced_gradient(flow);
-                self.flows.entry(id).or_default().push(flow);
+                self.flows.entry(*id).or_default().push(flow);
             }
         }
         // Nothing of what this gradient was made of stays.
@@ -174,7 +176,7 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     /// A scope for ops that belong to no op that was run.
     fn with_nothing<T>(&mut self, call: impl FnOnce(&mut GradientScope<'_>) -> Result<T>) -> Result<T> {
-        let mut node = TapeNode { pass: self, record: None, flows: Vec::new() };
+        let mut node = TapeNode { pass: self, recorded: None, flows: Vec::new() };
         call(&mut GradientScope::new(&mut node))
     }
 }
@@ -182,18 +184,16 @@ impl<'a, 'p> Pass<'a, 'p> {
 /// An op that was run and is differentiated.
 struct TapeNode<'a, 'b, 'p> {
     pass: &'a mut Pass<'b, 'p>,
-    record: Option<(&'a Record, &'a ById<()>)>,
+    recorded: Option<(Recorded<'a>, &'a ById<()>)>,
     flows: Vec<Option<Gradient>>,
 }
 
 impl TapeNode<'_, '_, '_> {
     /// What is kept of an input or output.
     fn kept(&self, side: Side, index: usize) -> Option<(&Kept, u64)> {
-        let (record, _) = self.record?;
-        Some(match side {
-            Side::Input => (record.kept.get(index)?, *record.inputs.get(index)?),
-            _ => (record.kept.get(record.inputs.len() + index)?, *record.outputs.get(index)?),
-        })
+        let (Recorded { inputs, outputs, .. }, _) = self.recorded?;
+        let Slot { id, kept } = if side == Side::Input { inputs } else { outputs }.get(index)?;
+        Some((kept, *id))
     }
 
     fn traced(&self, value: Value) -> Option<&Traced> {
@@ -208,17 +208,17 @@ fn not_kept() -> Error {
 
 impl Differentiated for TapeNode<'_, '_, '_> {
     fn op(&self) -> &'static OpDef {
-        self.record.map_or(&OpDef::EMPTY, |(record, _)| record.prepared.op)
+        self.recorded.map_or(&OpDef::EMPTY, |(recorded, _)| recorded.record.prepared.op)
     }
 
     fn attrs(&self) -> &AttrMap {
         static NONE: AttrMap = AttrMap::new();
-        self.record.map_or(&NONE, |(record, _)| &record.prepared.attrs)
+        self.recorded.map_or(&NONE, |(recorded, _)| &recorded.record.prepared.attrs)
     }
 
     fn signature(&self) -> &Signature {
         static NONE: Signature = Signature::EMPTY;
-        self.record.map_or(&NONE, |(record, _)| &record.prepared.signature)
+        self.recorded.map_or(&NONE, |(recorded, _)| &recorded.record.prepared.signature)
     }
 
     fn registry(&self) -> &Registry {
@@ -247,7 +247,9 @@ impl Differentiated for TapeNode<'_, '_, '_> {
     }
 
     fn is_wanted(&self, index: usize) -> bool {
-        self.record.is_some_and(|(record, depends)| record.inputs.get(index).is_some_and(|id| depends.contains_key(id)))
+        self.recorded.is_some_and(|(recorded, depends)| {
+            recorded.inputs.get(index).is_some_and(|slot| depends.contains_key(&slot.id))
+        })
     }
 
     fn known_shape(&self, value: Value) -> PartialShape {

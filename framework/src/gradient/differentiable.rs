@@ -1,5 +1,6 @@
 //! What can be differentiated, and what gradients are asked for.
 
+use super::def::registered_gradients;
 use super::result::{InputGradient, InputGradients};
 use super::value::Gradient;
 use crate::dtype::DataType;
@@ -18,6 +19,12 @@ pub(super) fn is_trainable(dtype: DataType) -> bool {
 #[cold]
 pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>) -> Error {
     let op = &op.name;
+    if registered_gradients().is_empty() {
+        let message = format!(
+            "{node} (op {op}) has no gradient, and no op has one: those of Kernlink's ops are in its Cargo feature `gradients`"
+        );
+        return Error::not_found(message);
+    }
     Error::not_found(match asked {
         Some(name) => format!("no gradient `{name}` is registered, for which {node} asks"),
         None => format!(

@@ -13,7 +13,7 @@ use super::scope::GradientScope;
 use super::value::{Gradient, IndexedSlices, Value};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
 
 /// `base`, or `base_1`, `base_2`, ..., whichever no name of a node begins with.
@@ -25,6 +25,44 @@ fn free_prefix(graph: &Graph, base: &str) -> String {
     };
     let numbered = (1..).map(|number| format!("{base}_{number}"));
     std::iter::once(base.to_owned()).chain(numbered).find(|prefix| !begins(prefix)).unwrap_or_default()
+}
+
+/// The way on which a node stands, from what is differentiated back to what it is differentiated by, and the other ops between
+/// them that have no gradient either.
+#[cold]
+fn way(graph: &Graph, between: &[bool], id: NodeId) -> String {
+    const SHOWN: usize = 4;
+    let is_between = |id: NodeId| between.get(id.index()).copied().unwrap_or(false);
+    let name = |id: NodeId| format!("`{}` ({})", shortened(&graph.node(id).name), graph.node(id).op.def.name);
+    let users = std::iter::successors(Some(id), |&at| {
+        let mut later = graph.ids().skip(at.index() + 1).filter(|id| is_between(*id));
+        later.find(|&user| graph.node(user).inputs.iter().any(|input| input.node == at))
+    });
+    let mut before: Vec<String> = users.skip(1).map(name).collect();
+    before.reverse();
+    let sources = std::iter::successors(Some(id), |&at| {
+        graph.node(at).inputs.iter().map(|input| input.node).find(|&source| is_between(source) && source < at)
+    });
+    let after: Vec<String> = sources.skip(1).map(name).collect();
+    let cut = |names: &[String], skip_first: bool| match names.len() {
+        0..=SHOWN => names.join(" ← "),
+        length if skip_first => format!("... ← {}", names[length - SHOWN..].join(" ← ")),
+        _ => format!("{} ← ...", names[..SHOWN].join(" ← ")),
+    };
+    let parts = [cut(&before, true), name(id), cut(&after, false)];
+    let way: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let mut others: Vec<&str> = graph
+        .ids()
+        .filter(|&other| is_between(other) && other != id)
+        .map(|other| graph.node(other))
+        .filter(|node| !node.class.is_call() && !node.inputs.is_empty() && find_gradient(&node.op.def.name).is_none())
+        .map(|node| &*node.op.def.name)
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    let others =
+        if others.is_empty() { String::new() } else { format!("; without one are {}, too", others.join(", ")) };
+    format!("; the way is {}{others}", way.join(" ← "))
 }
 
 /// The gradients of one call.
@@ -325,7 +363,10 @@ impl<'g> Pass<'g> {
             }
             _ => match found {
                 Some(gradient) => Ok(Some(gradient)),
-                None => Err(no_gradient(node.op.def, &format!("node `{}`", node.name), asked.as_deref())),
+                None => {
+                    let error = no_gradient(node.op.def, &format!("node `{}`", node.name), asked.as_deref());
+                    Err(error.append(way(self.graph, &self.between, id)))
+                }
             },
         }
     }

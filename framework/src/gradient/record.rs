@@ -38,10 +38,63 @@ pub(super) struct Executed {
 pub(super) struct Record {
     pub(super) prepared: Arc<Prepared>,
     pub(super) gradient: Option<&'static GradientDef>,
-    pub(super) inputs: SmallVec<[u64; 3]>,
-    pub(super) outputs: SmallVec<[u64; 2]>,
-    /// What is kept of inputs and outputs, in this order.
-    pub(super) kept: Box<[Kept]>,
+    /// Where its slots begin: its inputs, then its outputs.
+    first: usize,
+    inputs: u32,
+    outputs: u32,
+}
+
+/// An input or output of an op that was run.
+pub(super) struct Slot {
+    /// The id of the tensor.
+    pub(super) id: u64,
+    /// What is kept of it.
+    pub(super) kept: Kept,
+}
+
+/// All that a tape has recorded, in order. The slots of all ops are in one list, so that recording an op allocates nothing.
+#[derive(Default)]
+pub(super) struct Records {
+    records: Vec<Record>,
+    slots: Vec<Slot>,
+}
+
+impl Records {
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Adds an op.
+    pub(super) fn push(
+        &mut self,
+        prepared: Arc<Prepared>,
+        gradient: Option<&'static GradientDef>,
+        inputs: impl IntoIterator<Item = Slot>,
+        outputs: impl IntoIterator<Item = Slot>,
+    ) {
+        let first = self.slots.len();
+        self.slots.extend(inputs);
+        let middle = self.slots.len();
+        self.slots.extend(outputs);
+        let (inputs, outputs) = ((middle - first) as u32, (self.slots.len() - middle) as u32);
+        self.records.push(Record { prepared, gradient, first, inputs, outputs });
+    }
+
+    pub(super) fn get(&self, index: usize) -> Recorded<'_> {
+        let record = &self.records[index];
+        let middle = record.first + record.inputs as usize;
+        let (inputs, outputs) =
+            (&self.slots[record.first..middle], &self.slots[middle..middle + record.outputs as usize]);
+        Recorded { record, inputs, outputs }
+    }
+}
+
+/// An op that was run, with its inputs and outputs.
+#[derive(Clone, Copy)]
+pub(super) struct Recorded<'r> {
+    pub(super) record: &'r Record,
+    pub(super) inputs: &'r [Slot],
+    pub(super) outputs: &'r [Slot],
 }
 
 /// What is kept of a tensor.

@@ -10,7 +10,7 @@ use super::backward::Pass;
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use super::place::Side;
-use super::record::{Execute, Executed, Kept, Record, Runs, keeps};
+use super::record::{Execute, Executed, Kept, Records, Runs, Slot, keeps};
 use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
@@ -19,9 +19,6 @@ use crate::graph::{Applied, NodeInput, NodeRequest, OpScope, Operand, Outputs, s
 use crate::op::OpDef;
 use crate::registry::Registry;
 use crate::runtime::{Computed, EagerContext};
-
-/// Stands for the record of what is watched itself.
-const WATCHED: u32 = u32::MAX;
 
 /// Records ops as they run, and computes gradients of what they gave.
 ///
@@ -40,9 +37,9 @@ const WATCHED: u32 = u32::MAX;
 /// another, which records what the inner one computes.
 pub struct GradientTape<'p> {
     runs: Runs<'p>,
-    records: Vec<Record>,
-    /// By which record each tensor came.
-    known: ById<u32>,
+    records: Records,
+    /// The tensors that are watched, and those that were computed from them.
+    known: ById<()>,
     /// The gradients of the ops that were met.
     gradients: ById<&'static GradientDef>,
     is_persistent: bool,
@@ -61,7 +58,7 @@ impl<'p> GradientTape<'p> {
     fn on(runs: Runs<'p>) -> GradientTape<'p> {
         GradientTape {
             runs,
-            records: Vec::new(),
+            records: Records::default(),
             known: ById::default(),
             gradients: ById::default(),
             is_persistent: false,
@@ -97,7 +94,7 @@ impl<'p> GradientTape<'p> {
             let computed: Computed = [Some(traced.tensor)].into_iter().collect();
             traced = self::traced(computed).pop().ok_or_else(|| Error::internal("a tensor that is none"))?;
         }
-        self.known.entry(traced.id).or_insert(WATCHED);
+        self.known.entry(traced.id).or_insert(());
         Ok(traced)
     }
 
@@ -114,7 +111,7 @@ impl<'p> GradientTape<'p> {
 
     /// Forgets what was recorded and watched.
     pub fn reset(&mut self) {
-        self.records.clear();
+        self.records = Records::default();
         self.known.clear();
         self.is_used = false;
     }
@@ -126,7 +123,7 @@ impl<'p> GradientTape<'p> {
 
     /// Whether nothing is recorded.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.records.len() == 0
     }
 
     /// The gradient of `y` with respect to each of `xs`, `None` where `y` does not depend on it.
@@ -192,61 +189,63 @@ impl<'p> GradientTape<'p> {
     }
 }
 
+/// By which id a tape knows what an op is given.
+fn id_of(operand: &Operand<Traced>) -> u64 {
+    match operand {
+        Operand::Value(traced) => traced.id,
+        Operand::Constant(tensor) | Operand::Literal(tensor) if tensor.dtype() == DataType::Resource => {
+            variable_id(tensor)
+        }
+        _ => UNTRACED,
+    }
+}
+
 impl Execute for GradientTape<'_> {
     #[track_caller]
     fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
-        let mut inputs: SmallVec<[u64; 3]> = SmallVec::new();
         let mut is_known = false;
         for operand in request.inputs.iter().flat_map(NodeInput::operands) {
-            let id = match operand {
-                Operand::Value(traced) => traced.id,
-                Operand::Constant(tensor) | Operand::Literal(tensor) if tensor.dtype() == DataType::Resource => {
-                    variable_id(tensor)
-                }
-                _ => UNTRACED,
-            };
+            let id = id_of(operand);
             // Variables are watched as soon as something reads them.
             if id & VARIABLE != 0 && !self.is_stopped {
-                self.known.entry(id).or_insert(WATCHED);
+                self.known.entry(id).or_insert(());
             }
             is_known |= id != UNTRACED && self.known.contains_key(&id);
-            inputs.push(id);
         }
         if !is_known || self.is_stopped || self.is_used {
             return self.runs.execute(request);
         }
         let gradient = self.gradient_of(request.op, &request.attrs);
-        let mut kept: SmallVec<[Kept; 4]> = SmallVec::new();
+        let mut inputs: SmallVec<[Slot; 3]> = SmallVec::new();
         for (argument, input) in request.inputs.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Input, argument);
             for operand in input.operands() {
                 let (Operand::Value(Traced { tensor, .. }) | Operand::Constant(tensor) | Operand::Literal(tensor)) =
                     operand;
-                kept.push(Kept::of(Some(tensor), value, shape));
+                inputs.push(Slot { id: id_of(operand), kept: Kept::of(Some(tensor), value, shape) });
             }
         }
         let executed = self.runs.execute(request)?;
         let signature = &executed.prepared.signature;
         // A literal had the dtype of its Rust type, and now has that which the op asked for.
-        for (kept, slot) in kept.iter_mut().zip(&signature.inputs) {
-            if let Kept::Tensor(tensor) = kept
+        for (input, slot) in inputs.iter_mut().zip(&signature.inputs) {
+            if let Kept::Tensor(tensor) = &mut input.kept
                 && tensor.dtype() != slot.dtype
             {
                 *tensor = settled(tensor, slot.dtype).map_err(Error::internal)?;
             }
         }
         let several = executed.outputs.len() > 1;
-        for (argument, range) in signature.output_ranges.iter().enumerate() {
+        let mut argument = 0;
+        let outputs = executed.outputs.iter().enumerate().map(|(index, output)| {
+            argument += signature.output_ranges[argument..].iter().take_while(|range| range.end <= index).count();
             let (value, shape) = keeps(gradient, Side::Output, argument);
-            for index in range.clone() {
-                kept.push(Kept::of(executed.outputs.get(index).map(|output| &output.tensor), value, shape || several));
-            }
+            Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape || several) }
+        });
+        self.records.push(executed.prepared.clone(), gradient, inputs, outputs);
+        for output in executed.outputs.iter().filter(|output| output.id != UNTRACED) {
+            self.known.insert(output.id, ());
         }
-        let outputs: SmallVec<[u64; 2]> = executed.outputs.iter().map(|output| output.id).collect();
-        let record = self.records.len() as u32;
-        outputs.iter().filter(|id| **id != UNTRACED).for_each(|&id| _ = self.known.insert(id, record));
-        let (prepared, kept) = (executed.prepared.clone(), kept.into_vec().into_boxed_slice());
-        self.records.push(Record { prepared, gradient, inputs, outputs, kept });
         Ok(executed)
     }
 

@@ -11,6 +11,7 @@ mod class;
 mod colocation;
 mod context;
 mod copy;
+mod dependencies;
 mod dot;
 mod evaluate;
 mod export;
@@ -76,6 +77,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use context::Context;
+use dependencies::Dependencies;
 use evaluate::Constants;
 use function::Library;
 use ids::Epochs;
@@ -140,6 +142,8 @@ pub struct Graph {
     constants: Constants,
     /// What surrounds the nodes that are being added, the outermost first.
     contexts: Vec<Context>,
+    /// What the nodes that are being added wait for.
+    dependencies: Vec<Dependencies>,
     epochs: Epochs,
 }
 
@@ -162,6 +166,7 @@ impl Graph {
             next_symbol: 0,
             constants: Constants::default(),
             contexts: Vec::new(),
+            dependencies: Vec::new(),
             epochs: Epochs::default(),
         }
     }

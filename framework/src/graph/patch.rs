@@ -201,7 +201,7 @@ impl GraphPatch<'_> {
     /// that is removed is used, fed or fetched, or a closure is adding nodes to the graph, whose ids must not change.
     /// Whatever it is, the graph stays as it was.
     pub fn apply(mut self) -> Result<Renumbering> {
-        if !self.graph.contexts.is_empty() {
+        if !self.graph.contexts.is_empty() || !self.graph.dependencies.is_empty() {
             let message = "a graph cannot be edited by a closure that builds a function, branch or loop of it: edit the \
                            graph after that is built";
             return Err(Error::failed_precondition(message));

@@ -168,6 +168,7 @@ impl Graph {
     /// Makes a node one of the innermost context: what it takes from outside is brought in, and it waits for the pivot
     /// if nothing else keeps it from running when the inside does not.
     pub(super) fn surround(&mut self, spec: &mut NodeSpec) -> Result<()> {
+        self.depend(spec);
         let Some(depth) = self.contexts.len().checked_sub(1) else { return Ok(()) };
         for input in &mut spec.inputs {
             *input = self.bring_into(depth, *input)?;

@@ -20,14 +20,16 @@
 //! own, and must give the same. What one run leaves in kernels and resources is there for the next one of the same
 //! [`OpTest`]. Shape functions have tests of their own in [`shape_inference::testing`](crate::shape_inference::testing). Ops
 //! with reference inputs run in graphs only: they are tested in a [`Session`](crate::runtime::Session), and [`compare`] serves
-//! for its answers.
+//! for its answers. [`OpTest::compute_gradient`] holds the gradients of ops against differences.
 
 mod compare;
+mod compute_gradient;
 mod graph_text;
 mod op_test;
 mod rewritten;
 
 pub use compare::{Tolerance, compare};
+pub use compute_gradient::{ComputedGradient, Jacobian, TestedFunction};
 pub use graph_text::{graph_from_lines, graph_to_lines};
 pub use op_test::{OpTest, Ran};
 pub use rewritten::rewritten_by;

@@ -1,0 +1,139 @@
+//! `kernlink gradients`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::cli::words::count;
+use crate::cli::{model, output, unknown};
+use crate::dtype::DataType;
+use crate::error::{Error, Result, shortened};
+use crate::gradient::{Gradients as OfGraph, OutputGradient};
+use crate::graph::{Graph, Node, Output};
+use crate::{ensure, ops, proto};
+use clap::Args;
+
+#[derive(Args)]
+pub(crate) struct Gradients {
+    /// The graph: .pb or .pbtxt
+    model: PathBuf,
+    /// What is differentiated: an output of floats (`node` or `node:1`). Of several, the sum is
+    #[arg(long, value_name = "NAME", required = true)]
+    y: Vec<String>,
+    /// With respect to what: an output of floats (`node` or `node:1`); may be given several times
+    #[arg(long, value_name = "NAME", required = true)]
+    x: Vec<String>,
+    /// What flows back to each --y, of its dtype and shape; ones unless it is given
+    #[arg(long, value_name = "NAME")]
+    grad_y: Vec<String>,
+    /// An output that counts as a constant; may be given several times
+    #[arg(long, value_name = "NAME")]
+    stop: Vec<String>,
+    /// Where the graph is written: as a binary GraphDef, or as text if the name ends in .pbtxt
+    #[arg(short = 'o', long = "out", value_name = "OUT.pb")]
+    out: PathBuf,
+}
+
+pub(crate) fn gradients(args: &Gradients) -> Result<()> {
+    output::check("--out", &args.out)?;
+    output::check_distinct(&[("--out", args.out.as_path())], &args.model)?;
+    if args.model.is_dir() {
+        return Err(Error::invalid_argument(format!(
+            "{} is a folder, as SavedModels are, whose variables have values outside of their graphs: gradients are added to a \
+             graph (.pb or .pbtxt), in which weights are constants",
+            args.model.display()
+        )));
+    }
+    let def = model::read(&args.model)?.into_iter().next().and_then(|meta| meta.graph_def);
+    let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
+    let registry = crate::registry()?;
+    let mut graph = Graph::import(&def, &registry)?;
+    unknown::warn_of_attrs(&def, &registry);
+    // Outputs are found by their names after this.
+    graph.raise_loops()?;
+
+    let named = |flag: &'static str, names: &[String], floats: bool| -> Result<Vec<Output>> {
+        let found = names.iter().map(|name| {
+            let output = graph.output(name)?;
+            let dtype = dtype_of(&graph, output);
+            let is_float = dtype.is_floating() || dtype.is_complex();
+            let name = shortened(name);
+            ensure!(
+                is_float || !floats,
+                InvalidArgument,
+                "`{name}` is {dtype}, and gradients are of floats: name an output before it was made an integer, such as the \
+                 logits of classes"
+            );
+            Ok(output)
+        });
+        found.collect::<Result<_>>().map_err(|error: Error| error.context(flag))
+    };
+    let (ys, xs) = (named("--y", &args.y, true)?, named("--x", &args.x, true)?);
+    let (flows, stops) = (named("--grad-y", &args.grad_y, true)?, named("--stop", &args.stop, false)?);
+    if let Some(complex) = ys.iter().find(|y| dtype_of(&graph, **y).is_complex() && flows.is_empty()) {
+        let (name, dtype) = (graph.output_name(*complex), dtype_of(&graph, *complex));
+        let name = shortened(&name);
+        return Err(Error::invalid_argument(format!(
+            "--y: `{name}` is {dtype}: its gradient depends on what flows back to it, which --grad-y names"
+        )));
+    }
+
+    let prefix = prefix(&graph);
+    let before = graph.nodes().len();
+    let asked = OfGraph::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
+    let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops);
+    let found = asked.add_to(&mut graph)?;
+    if found.iter().all(Option::is_none) {
+        let names = |outputs: &[String]| outputs.iter().map(|name| shortened(name)).collect::<Vec<_>>().join(", ");
+        return Err(Error::invalid_argument(format!(
+            "{} depends on none of {} by floats: nothing is written",
+            names(&args.y),
+            names(&args.x)
+        )));
+    }
+    let mut rows = Vec::new();
+    for (k, (&x, gradient)) in xs.iter().zip(found).enumerate() {
+        let of = graph.output_name(x);
+        let Some(gradient) = gradient else {
+            rows.push([k.to_string(), of, "—".to_owned(), "does not depend on it".to_owned()]);
+            continue;
+        };
+        let of_rows = matches!(gradient, OutputGradient::Slices { .. });
+        let remark = if of_rows { ", of rows that were gathered" } else { "" };
+        let dense = gradient.dense(&mut graph)?;
+        let name = format!("{prefix}/{k}");
+        let named = ops::identity(&mut graph, dense).name(&name).build()?;
+        let says = format!("{} {}{remark}", dtype_of(&graph, named), graph.shape(named));
+        rows.push([k.to_string(), of, name, says]);
+    }
+
+    let file = proto::graph_file(&args.out, &graph.to_def()?).map_err(|error| error.context(args.out.display()))?;
+    output::write(&args.out, &file)?;
+    let after = graph.nodes().len();
+    let (nodes, added) = (count(before, "node"), count(after - before, "node"));
+    let mut text = format!("{}: {nodes}, {added} added\n", args.model.display());
+    let of: Vec<String> = ys.iter().map(|&y| graph.output_name(y)).collect();
+    let _ = writeln!(text, "gradients of {}", of.join(" + "));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (names, ends) = (width(1), width(2));
+    for [k, x, name, says] in &rows {
+        let _ = writeln!(text, "  {k:>2}  with respect to {x:names$}  {name:ends$}  {says}");
+    }
+    let _ = writeln!(text, "the graph, {}, is in {}", count(after, "node"), args.out.display());
+    output::print(&text)
+}
+
+fn dtype_of(graph: &Graph, output: Output) -> DataType {
+    graph.node(output.node).signature.outputs[output.index].dtype
+}
+
+/// What the names of the nodes begin with that are added: as [`OfGraph`] chooses it.
+fn prefix(graph: &Graph) -> String {
+    let is_taken = |prefix: &str| {
+        let is_below =
+            |node: &Node| node.name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        graph.nodes().iter().any(is_below)
+    };
+    let numbered = (1..).map(|number| format!("gradients_{number}"));
+    let mut prefixes = std::iter::once("gradients".to_owned()).chain(numbered);
+    prefixes.find(|prefix| !is_taken(prefix)).unwrap_or_default()
+}
