@@ -416,25 +416,25 @@ fn a_gradient_that_is_prevented_says_why() {
 /// Gradients are made of ops that have gradients.
 #[test]
 fn of_the_second_order() {
-    let matrix = doubles(&[3, 4], 1);
+    let matrix = [doubles(&[3, 4], 1)];
     for exclusive in [false, true] {
-        check_twice(&[matrix.clone()], |graph, xs| ops::cumprod(graph, xs[0], 1).exclusive(exclusive).build());
-        check_twice(&[matrix.clone()], |graph, xs| {
+        check_twice(&matrix, |graph, xs| ops::cumprod(graph, xs[0], 1).exclusive(exclusive).build());
+        check_twice(&matrix, |graph, xs| {
             // The sum of none has no logarithm: it is the lowest number.
             let sums = ops::cumulative_logsumexp(graph, xs[0], 1).exclusive(exclusive).build()?;
             ops::slice(graph, sums, [0, 1], [-1, -1]).build()
         });
     }
-    check_twice(&[matrix.clone()], |graph, xs| ops::prod(graph, xs[0], &[0][..]).build());
-    check_twice(&[matrix.clone()], |graph, xs| ops::segment_prod(graph, xs[0], [0, 0, 2]).build());
-    check_twice(&[matrix.clone()], |graph, xs| ops::unsorted_segment_prod(graph, xs[0], [1, -1, 1], 2).build());
-    check_twice(&[matrix.clone(), doubles(&[4, 2], 2)], |graph, xs| {
+    check_twice(&matrix, |graph, xs| ops::prod(graph, xs[0], &[0][..]).build());
+    check_twice(&matrix, |graph, xs| ops::segment_prod(graph, xs[0], [0, 0, 2]).build());
+    check_twice(&matrix, |graph, xs| ops::unsorted_segment_prod(graph, xs[0], [1, -1, 1], 2).build());
+    check_twice(&[matrix[0].clone(), doubles(&[4, 2], 2)], |graph, xs| {
         ops::einsum(graph, [xs[0], xs[1]], "ab,bc->ca").build()
     });
     check_twice(&[doubles(&[2, 3], 1), doubles(&[2, 3], 2)], |graph, xs| ops::cross(graph, xs[0], xs[1]).build());
-    let positive = Tensor::vector(&[1.5, 2.0, 3.5]).unwrap();
-    check_twice(&[positive.clone()], |graph, xs| ops::zeta(graph, 2.0, xs[0]).build());
-    check_twice(&[positive], |graph, xs| ops::polygamma(graph, 1.0, xs[0]).build());
+    let positive = [Tensor::vector(&[1.5, 2.0, 3.5]).unwrap()];
+    check_twice(&positive, |graph, xs| ops::zeta(graph, 2.0, xs[0]).build());
+    check_twice(&positive, |graph, xs| ops::polygamma(graph, 1.0, xs[0]).build());
     // What is linear, of what is not, and has no ties.
     type Linear = fn(&mut Graph, Output) -> Result<Output>;
     let linear: [(&[usize], Linear); 14] = [
