@@ -486,3 +486,24 @@ fn of_the_second_order() {
         ops::sparse_tensor_dense_mat_mul(graph, AT, xs[0], [2i64, 3], xs[1]).build()
     });
 }
+
+/// Linear functions: what flows back, times what was given, is what flows, times what came out.
+#[test]
+fn of_the_gradient_of_a_bilinear_resize() {
+    for (align, half) in [(false, false), (true, false), (false, true)] {
+        let mut graph = Graph::new(&kernlink::registry().unwrap());
+        let grads = ops::constant(&mut graph, floats(&[1, 3, 5, 2], 1)).unwrap();
+        let images = ops::constant(&mut graph, floats(&[1, 2, 3, 2], 2)).unwrap();
+        let y = ops::resize_bilinear_grad(&mut graph, grads, images).align_corners(align).half_pixel_centers(half);
+        let (y, flow) = (y.build().unwrap(), ops::constant(&mut graph, floats(&[1, 2, 3, 2], 3)).unwrap());
+        let found = Gradients::of([y]).with_respect_to([grads]).grad_ys([Some(flow)]).add_to(&mut graph).unwrap();
+        let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+        let answers = super::cases::run(graph, &[], &[found, grads, flow, y]).unwrap();
+        let product = |a: &Tensor, b: &Tensor| -> f32 {
+            let (a, b) = (a.as_slice::<f32>().unwrap(), b.as_slice::<f32>().unwrap());
+            a.iter().zip(b).map(|(a, b)| a * b).sum()
+        };
+        let (back, forth) = (product(&answers[0], &answers[1]), product(&answers[2], &answers[3]));
+        assert!((back - forth).abs() <= 1e-4 * forth.abs().max(1.0), "{back} instead of {forth}");
+    }
+}
