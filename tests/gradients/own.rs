@@ -416,26 +416,26 @@ fn a_gradient_that_is_prevented_says_why() {
 /// Gradients are made of ops that have gradients.
 #[test]
 fn of_the_second_order() {
-    let matrix = doubles(&[3, 4], 1);
+    let matrix = [doubles(&[3, 4], 1)];
     for exclusive in [false, true] {
-        check_twice(&[matrix.clone()], |graph, xs| ops::cumprod(graph, xs[0], 1).exclusive(exclusive).build());
-        check_twice(&[matrix.clone()], |graph, xs| {
+        check_twice(&matrix, |graph, xs| ops::cumprod(graph, xs[0], 1).exclusive(exclusive).build());
+        check_twice(&matrix, |graph, xs| {
             // The sum of none has no logarithm: it is the lowest number.
             let sums = ops::cumulative_logsumexp(graph, xs[0], 1).exclusive(exclusive).build()?;
             ops::slice(graph, sums, [0, 1], [-1, -1]).build()
         });
     }
-    check_twice(&[matrix.clone()], |graph, xs| ops::prod(graph, xs[0], &[0][..]).build());
-    check_twice(&[matrix.clone()], |graph, xs| ops::segment_prod(graph, xs[0], [0, 0, 2]).build());
-    check_twice(&[matrix.clone()], |graph, xs| ops::unsorted_segment_prod(graph, xs[0], [1, -1, 1], 2).build());
-    check_twice(&[matrix.clone(), doubles(&[4, 2], 2)], |graph, xs| {
+    check_twice(&matrix, |graph, xs| ops::prod(graph, xs[0], &[0][..]).build());
+    check_twice(&matrix, |graph, xs| ops::segment_prod(graph, xs[0], [0, 0, 2]).build());
+    check_twice(&matrix, |graph, xs| ops::unsorted_segment_prod(graph, xs[0], [1, -1, 1], 2).build());
+    check_twice(&[matrix[0].clone(), doubles(&[4, 2], 2)], |graph, xs| {
         ops::einsum(graph, [xs[0], xs[1]], "ab,bc->ca").build()
     });
     check_twice(&[doubles(&[2, 3], 1), doubles(&[2, 3], 2)], |graph, xs| ops::cross(graph, xs[0], xs[1]).build());
-    let positive = Tensor::vector(&[1.5, 2.0, 3.5]).unwrap();
-    check_twice(&[positive.clone()], |graph, xs| ops::zeta(graph, 2.0, xs[0]).build());
-    check_twice(&[positive], |graph, xs| ops::polygamma(graph, 1.0, xs[0]).build());
-    // What is linear, of a square.
+    let positive = [Tensor::vector(&[1.5, 2.0, 3.5]).unwrap()];
+    check_twice(&positive, |graph, xs| ops::zeta(graph, 2.0, xs[0]).build());
+    check_twice(&positive, |graph, xs| ops::polygamma(graph, 1.0, xs[0]).build());
+    // What is linear, of what is not, and has no ties.
     type Linear = fn(&mut Graph, Output) -> Result<Output>;
     let linear: [(&[usize], Linear); 14] = [
         (&[3, 4], |graph, x| ops::gather_v2(graph, x, [2, 0, 2], 0).build()),
@@ -445,7 +445,7 @@ fn of_the_second_order() {
         (&[3, 4], |graph, x| ops::tensor_scatter_update(graph, x, [[2]], [[1.0, 2.0, 3.0, 4.0]]).build()),
         (&[3, 4], |graph, x| ops::segment_mean(graph, x, [0, 0, 2]).build()),
         (&[3, 4], |graph, x| ops::segment_max(graph, x, [0, 0, 2]).build()),
-        (&[3, 4], |graph, x| ops::unsorted_segment_min(graph, x, [1, -1, 1], 2).build()),
+        (&[3, 4], |graph, x| ops::unsorted_segment_min(graph, x, [0, -1, 0], 1).build()),
         (&[3, 4], |graph, x| ops::sparse_segment_mean(graph, x, [2, 0, 2], [0, 0, 1]).build()),
         (&[3, 4], |graph, x| Ok(ops::top_kv2(graph, x, 2).build()?.values)),
         (&[3, 4], |graph, x| ops::matrix_set_diag_v3(graph, x, [1.0, 2.0, 3.0], 1).build()),
@@ -466,8 +466,8 @@ fn of_the_second_order() {
     ];
     for (dims, function) in linear {
         check_twice(&[doubles(dims, 1)], |graph, xs| {
-            let square = ops::square(graph, xs[0]).build()?;
-            function(graph, square)
+            let curved = ops::exp(graph, xs[0]).build()?;
+            function(graph, curved)
         });
     }
     let (images, filter) = (doubles(&[1, 4, 3, 2], 1), doubles(&[2, 2, 2, 2], 2));
@@ -485,4 +485,25 @@ fn of_the_second_order() {
     check_twice(&[doubles(&[3], 1), doubles(&[3, 2], 2)], |graph, xs| {
         ops::sparse_tensor_dense_mat_mul(graph, AT, xs[0], [2i64, 3], xs[1]).build()
     });
+}
+
+/// Linear functions: what flows back, times what was given, is what flows, times what came out.
+#[test]
+fn of_the_gradient_of_a_bilinear_resize() {
+    for (align, half) in [(false, false), (true, false), (false, true)] {
+        let mut graph = Graph::new(&kernlink::registry().unwrap());
+        let grads = ops::constant(&mut graph, floats(&[1, 3, 5, 2], 1)).unwrap();
+        let images = ops::constant(&mut graph, floats(&[1, 2, 3, 2], 2)).unwrap();
+        let y = ops::resize_bilinear_grad(&mut graph, grads, images).align_corners(align).half_pixel_centers(half);
+        let (y, flow) = (y.build().unwrap(), ops::constant(&mut graph, floats(&[1, 2, 3, 2], 3)).unwrap());
+        let found = Gradients::of([y]).with_respect_to([grads]).grad_ys([Some(flow)]).add_to(&mut graph).unwrap();
+        let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+        let answers = super::cases::run(graph, &[], &[found, grads, flow, y]).unwrap();
+        let product = |a: &Tensor, b: &Tensor| -> f32 {
+            let (a, b) = (a.as_slice::<f32>().unwrap(), b.as_slice::<f32>().unwrap());
+            a.iter().zip(b).map(|(a, b)| a * b).sum()
+        };
+        let (back, forth) = (product(&answers[0], &answers[1]), product(&answers[2], &answers[3]));
+        assert!((back - forth).abs() <= 1e-4 * forth.abs().max(1.0), "{back} instead of {forth}");
+    }
 }

@@ -35,6 +35,25 @@ fn top_k_takes_k_as_an_attr() {
     assert_eq!(run(7, nodes(2), &["top"]).unwrap_err().code(), Code::Unimplemented);
 }
 
+/// To the elements that were chosen.
+#[test]
+fn gradient_of_top_k() {
+    let input = Tensor::from_elements([2, 4], &[3.0f32, 9.0, 1.0, 8.0, -1.0, -4.0, -3.0, -2.0]).unwrap();
+    let flow = Tensor::from_elements([2, 2], &[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    let attrs = [("T", float()), ("k", AttrValue::Int(2)), ("sorted", AttrValue::Bool(true))];
+    let nodes = vec![constant("x", input), constant("flow", flow), node("top", "TopK", &["x"], &attrs)];
+    let versions = Some(VersionDef { producer: 6, min_consumer: 0, bad_consumers: Vec::new() });
+    let def = GraphDef { versions, ..graph(nodes) };
+    let mut graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    let output = |name: &str| Output { node: graph.find(name).unwrap(), index: 0 };
+    let (x, flow, y) = (output("x"), output("flow"), output("top"));
+    let found = Gradients::of([y]).with_respect_to([x]).grad_ys([Some(flow)]).add_to(&mut graph).unwrap();
+    let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+    let name = graph.output_name(found);
+    let found = Session::new(graph).unwrap().run(&[], &[&name], &[]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [0.0, 1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 4.0]);
+}
+
 #[test]
 fn batch_norm_with_global_normalization() {
     let nodes = |scale: bool, channels: usize| {

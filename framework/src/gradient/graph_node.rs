@@ -10,7 +10,8 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::{
-    Applied, Node, NodeBuilder, NodeClass, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output, Outputs, created,
+    Applied, CLASS, Node, NodeBuilder, NodeClass, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output, Outputs,
+    created,
 };
 use crate::op::{OpDef, Signature};
 use crate::registry::Registry;
@@ -135,7 +136,7 @@ impl Differentiated for GraphNode<'_, '_> {
             request.device.clone_from(&node.device);
         }
         if self.pass.options.colocate {
-            request.attrs.insert("_class", vec![format!("loc:@{}", node.name)]);
+            request.attrs.insert(CLASS, vec![format!("loc:@{}", node.name)]);
         }
         // What takes nothing from a branch would run, too, if the branch does not.
         let takes = |operand: &Operand<Output>| matches!(operand, Operand::Value(_));

@@ -14,7 +14,7 @@ use super::value::{Gradient, IndexedSlices, Value};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
-use crate::graph::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
+use crate::graph::{CLASS, Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
 
 /// `base`, or `base_1`, `base_2`, ..., whichever no name of a node begins with.
 fn free_prefix(graph: &Graph, base: &str) -> String {
@@ -394,7 +394,7 @@ impl<'g> Pass<'g> {
         }
         attrs.into_iter().for_each(|(name, value)| _ = builder.attr(name, value));
         if self.options.colocate {
-            builder.attr("_class", vec![colocated]);
+            builder.attr(CLASS, vec![colocated]);
         }
         builder.build()
     }

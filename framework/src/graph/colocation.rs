@@ -8,7 +8,7 @@ use super::{Graph, Node, NodeId};
 use crate::attr::AttrValue;
 use crate::dtype::TString;
 
-const CLASS: &str = "_class";
+pub(crate) const CLASS: &str = "_class";
 
 /// What stands before the name of a node in the attr `_class`.
 const PREFIX: &str = "loc:@";

@@ -4,7 +4,8 @@ use super::{Node, NodeBuilder, NodeId, NodeInput, OpScope, Operand, Output};
 use crate::attr::AttrValue;
 use crate::error::{Error, Result};
 
-/// Adds a node that computes of these inputs what another one does of its own, with some attrs more.
+/// Adds a node that computes of these inputs what another one does of its own, with some attrs more, without those in
+/// `dropped`.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if such a node would not be valid.
@@ -12,6 +13,7 @@ pub(crate) fn copy_node<'a, S: OpScope<Output = Output, Node = NodeId>>(
     scope: &mut S,
     node: &Node,
     name: Option<&str>,
+    dropped: &[&str],
     inputs: &[Output],
     controls: &[NodeId],
     more: impl IntoIterator<Item = (&'a str, AttrValue)>,
@@ -25,7 +27,7 @@ pub(crate) fn copy_node<'a, S: OpScope<Output = Output, Node = NodeId>>(
             _ => builder.operands(NodeInput::List(given.iter().map(|&input| Operand::Value(input)).collect())),
         };
     }
-    for (name, value) in node.attrs.iter().filter(|(name, _)| *name != "_output_shapes") {
+    for (name, value) in node.attrs.iter().filter(|(name, _)| *name != "_output_shapes" && !dropped.contains(name)) {
         builder.attr(name, value.clone());
     }
     more.into_iter().for_each(|(name, value)| _ = builder.attr(name, value));

@@ -49,7 +49,7 @@ pub use build::NodeBuilder;
 pub use callee::Function;
 pub use class::NodeClass;
 pub(crate) use class::created;
-pub(crate) use colocation::colocated;
+pub(crate) use colocation::{CLASS, colocated};
 pub use context::{CaptureNode, ControlFlowContext};
 pub(crate) use copy::copy_node;
 pub use dot::to_dot;

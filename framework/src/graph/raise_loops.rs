@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::colocation::CLASS;
+use super::copy::copy_node;
 use super::frames::{FrameFault, Frames, Passage};
-use super::{Graph, Node, NodeClass, NodeId, Output, Renumbering, TensorSpec, copy_node, created};
+use super::{Graph, Node, NodeClass, NodeId, Output, Renumbering, TensorSpec, created};
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result, shortened};
 use crate::graph::NodeBuilder;
@@ -316,7 +318,8 @@ impl Copies {
             let controls: Vec<NodeId> =
                 node.control_inputs.iter().filter_map(|control| self.nodes.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
-            let copy = copy_node(graph, &node, Some(&name), &inputs, &controls, [])?;
+            // Nodes of a function are not beside those that they were beside.
+            let copy = copy_node(graph, &node, Some(&name), &[CLASS], &inputs, &controls, [])?;
             self.nodes.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 self.values.insert(Output { node: id, index }, Output { node: copy, index });

@@ -7,7 +7,9 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::conditions::Conditions;
 use crate::gradient::pass::Pass;
-use crate::graph::{FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created};
+use crate::graph::{
+    CLASS, FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created,
+};
 
 /// A function's body and its gradient.
 pub(super) struct Joint {
@@ -181,7 +183,8 @@ impl Joint {
             let controls: Vec<NodeId> =
                 node.control_inputs.iter().filter_map(|control| copies.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
-            let copy = copy_node(graph, node, Some(&name), &inputs, &controls, [])?;
+            // Nodes of a function are not beside those that they were beside.
+            let copy = copy_node(graph, node, Some(&name), &[CLASS], &inputs, &controls, [])?;
             copies.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 // What is given stays what it is.
