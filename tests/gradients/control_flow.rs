@@ -91,6 +91,25 @@ fn loops_of_tensorflow_1_are_raised_first() {
     assert_eq!(answers, [256.0, 8.0 * 128.0]);
 }
 
+/// What comes back into a loop stands behind what takes it.
+#[test]
+fn a_loop_that_leads_back_is_no_missing_way() {
+    use kernlink::ops::builders::v1::while_loop;
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let one = ops::constant(&mut graph, 1.0f32).unwrap();
+    let looped = while_loop(
+        &mut graph,
+        [one],
+        |graph, [a]| ops::less(graph, a, 100.0).build(),
+        |graph, [a]| Ok([ops::mul(graph, a, x).build()?]),
+    );
+    let [y] = looped.build().unwrap();
+    let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition, "{error}");
+}
+
 #[test]
 fn recursion_is_refused() {
     use kernlink::graph::{Function, FunctionBuilder};

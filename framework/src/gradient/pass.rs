@@ -202,27 +202,43 @@ impl<'g> Pass<'g> {
         self.is_between(output.node) && self.can_flow(output)
     }
 
-    /// What a node gave in the order of the graph, from all that it may depend on.
-    pub(super) fn reached(&self, from: impl IntoIterator<Item = Output>) -> Vec<bool> {
+    /// The nodes that depend on some outputs.
+    fn reached(&self, from: impl IntoIterator<Item = Output>) -> Vec<bool> {
         let nodes = self.graph.nodes();
         let mut reached = vec![false; nodes.len()];
         from.into_iter().for_each(|x| reached[x.node.index()] = true);
-        for (index, node) in nodes.iter().enumerate() {
-            reached[index] |= node.inputs.iter().any(|input| reached[input.node.index()] && self.can_flow(*input));
-        }
+        self.until_stable(&mut reached, |reached| {
+            for (index, node) in nodes.iter().enumerate() {
+                reached[index] |= node.inputs.iter().any(|input| reached[input.node.index()] && self.can_flow(*input));
+            }
+        });
         reached
+    }
+
+    /// Marks nodes once, or as often as that marks more if loops lead back.
+    fn until_stable(&self, marks: &mut Vec<bool>, mark: impl Fn(&mut Vec<bool>)) {
+        let leads_back = self.graph.nodes().iter().any(|node| node.class == NodeClass::NextIteration);
+        loop {
+            let before = marks.iter().filter(|mark| **mark).count();
+            mark(marks);
+            if !leads_back || marks.iter().filter(|mark| **mark).count() == before {
+                return;
+            }
+        }
     }
 
     fn nodes_between(&self, ys: &[Output], xs: &[Output]) -> Vec<bool> {
         let nodes = self.graph.nodes();
         let mut needed = vec![false; nodes.len()];
         ys.iter().for_each(|y| needed[y.node.index()] = true);
-        for index in (0..nodes.len()).rev() {
-            if needed[index] {
-                let inputs = nodes[index].inputs.iter().filter(|input| self.can_flow(**input));
-                inputs.for_each(|input| needed[input.node.index()] = true);
+        self.until_stable(&mut needed, |needed| {
+            for index in (0..nodes.len()).rev() {
+                if needed[index] {
+                    let inputs = nodes[index].inputs.iter().filter(|input| self.can_flow(**input));
+                    inputs.for_each(|input| needed[input.node.index()] = true);
+                }
             }
-        }
+        });
         let reached = self.reached(xs.iter().copied());
         needed.into_iter().zip(reached).map(|(needed, reached)| needed && reached).collect()
     }
