@@ -1,25 +1,9 @@
 //! Gradients of graphs: nodes that compute what flows back from some outputs to others.
 
-use super::pass::Pass;
+use super::pass::{Options, OutputGradient, Pass};
 use super::value::IndexedSlices;
 use crate::error::Result;
 use crate::graph::{Graph, Output};
-
-/// The gradient with respect to an output of a graph.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OutputGradient {
-    /// A tensor of its shape.
-    Dense(Output),
-    /// Some of its rows, those that are there several times counting as often.
-    Slices {
-        /// The rows.
-        values: Output,
-        /// Which rows they are.
-        indices: Output,
-        /// The shape of the whole, a vector.
-        dense_shape: Output,
-    },
-}
 
 impl OutputGradient {
     /// The gradient as one tensor; for rows, nodes are added that sum them.
@@ -51,14 +35,6 @@ pub struct Gradients {
     grad_ys: Vec<Option<Output>>,
     stop: Vec<Output>,
     options: Options,
-}
-
-/// How gradients are added.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Options {
-    pub(super) zeros_if_unconnected: bool,
-    pub(super) colocate: bool,
-    pub(super) sum_in_pairs: bool,
 }
 
 impl Gradients {

@@ -6,7 +6,6 @@ use super::conditions::Conditions;
 use super::control;
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input};
-use super::graph::{Options, OutputGradient};
 use super::graph_node::GraphNode;
 use super::place::Side;
 use super::scope::GradientScope;
@@ -15,6 +14,30 @@ use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{CLASS, Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
+
+/// The gradient with respect to an output of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputGradient {
+    /// A tensor of its shape.
+    Dense(Output),
+    /// Some of its rows, those that are there several times counting as often.
+    Slices {
+        /// The rows.
+        values: Output,
+        /// Which rows they are.
+        indices: Output,
+        /// The shape of the whole, a vector.
+        dense_shape: Output,
+    },
+}
+
+/// How gradients are added.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    pub(super) zeros_if_unconnected: bool,
+    pub(super) colocate: bool,
+    pub(super) sum_in_pairs: bool,
+}
 
 /// `base`, or `base_1`, `base_2`, ..., whichever no name of a node begins with.
 fn free_prefix(graph: &Graph, base: &str) -> String {
