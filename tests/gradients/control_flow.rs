@@ -97,7 +97,7 @@ fn a_loop_that_leads_back_is_no_missing_way() {
     use kernlink::ops::builders::v1::while_loop;
 
     let mut graph = Graph::new(&kernlink::registry().unwrap());
-    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).shape(PartialShape::of_rank(0)).build().unwrap();
     let one = ops::constant(&mut graph, 1.0f32).unwrap();
     let looped = while_loop(
         &mut graph,
@@ -128,4 +128,115 @@ fn recursion_is_refused() {
     let y = call(&mut graph, &again, [x]).build().unwrap()[0];
     let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
     assert!(error.code() == Code::Unimplemented && error.message().contains("`again` calls itself"), "{error}");
+}
+
+/// A branch of TensorFlow 1 whose values are constants is known by what they wait for, in a loop that is raised, too.
+#[test]
+fn branches_of_constants_stay_branches_in_loops_that_are_raised() {
+    use kernlink::ops::builders::v1::{cond, while_loop};
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).shape(PartialShape::of_rank(0)).name("x").build().unwrap();
+    let looped = while_loop(
+        &mut graph,
+        [x],
+        |graph, [a]| ops::less(graph, a, 10.0).build(),
+        |graph, [a]| {
+            let small = ops::less(graph, a, 3.0).build()?;
+            let factor = cond(graph, small, |graph| ops::constant(graph, 2.0f32), |graph| ops::constant(graph, 5.0f32));
+            let factor = factor.build()?;
+            Ok([ops::mul(graph, a, factor).build()?])
+        },
+    );
+    let [y] = looped.build().unwrap();
+    let name = graph.output_name(y);
+    graph.raise_loops().unwrap();
+    let (x, y) = (graph.output("x").unwrap(), graph.output(&name).unwrap());
+    let found = dense(Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap());
+    for _ in 0..20 {
+        // 1, 2, 4, 20.
+        let answers = run(graph.clone(), &[(x, Tensor::scalar(1.0f32))], &[y, found[0].unwrap()]).unwrap();
+        let answers: Vec<f32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+        assert_eq!(answers, [20.0, 20.0]);
+    }
+}
+
+/// What hands on and has a gradient of its own does not make a variable the same in all iterations.
+#[test]
+fn a_variable_that_stops_gradients_is_no_invariant() {
+    use kernlink::ops::builders::while_loop;
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).shape(PartialShape::of_rank(0)).build().unwrap();
+    let zero = ops::constant(&mut graph, 0i32).unwrap();
+    let looped = while_loop(
+        &mut graph,
+        [zero, x],
+        |graph, [i, _]| ops::less(graph, i, 3).build(),
+        |graph, [i, a]| Ok([ops::add_v2(graph, i, 1).build()?, ops::stop_gradient(graph, a).build()?]),
+    );
+    let [_, y] = looped.build().unwrap();
+    let asked = Gradients::of([y]).with_respect_to([x]).zeros_if_unconnected();
+    let found = dense(asked.add_to(&mut graph).unwrap());
+    let answers = run(graph, &[(x, Tensor::scalar(1.5f32))], &[found[0].unwrap()]).unwrap();
+    assert_eq!(answers[0].to_scalar::<f32>().unwrap(), 0.0);
+}
+
+/// Whoever rolls a graph back has nodes back that handed out more meanwhile.
+#[test]
+fn nodes_that_handed_out_more_are_rolled_back() {
+    use kernlink::graph::FunctionBuilder;
+    use kernlink::ops::builders::{call, jacobian};
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let function = FunctionBuilder::new("twice", [DataType::Float]).build(&mut graph, |graph, [a]| {
+        let first = ops::exp(graph, a).build()?;
+        Ok([ops::exp(graph, first).build()?])
+    });
+    let x = ops::placeholder(&mut graph, DataType::Float).shape([2]).build().unwrap();
+    let steps = ops::floor(&mut graph, x).build().unwrap();
+    let y = call(&mut graph, &function.unwrap(), [steps]).build().unwrap()[0];
+    let before = graph.to_def().unwrap();
+    assert_eq!(jacobian(&mut graph, y, x).unwrap(), None);
+    assert_eq!(graph.to_def().unwrap(), before);
+    assert!(run(graph, &[(x, Tensor::vector(&[0.5f32, 1.5]).unwrap())], &[y]).is_ok());
+}
+
+/// A graph whose functions do not fit the nodes that call them is refused.
+#[test]
+fn functions_that_do_not_fit_are_refused() {
+    use kernlink::graph::FunctionBuilder;
+    use kernlink::ops::builders::call;
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let function = FunctionBuilder::new("two", [DataType::Float])
+        .build(&mut graph, |graph, [a]| Ok([ops::exp(graph, a).build()?, a]))
+        .unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    call(&mut graph, &function, [x]).name("y").build().unwrap();
+    let mut def = graph.to_def().unwrap();
+    let node = def.node.iter_mut().find(|node| node.name == "y").unwrap();
+    let kernlink::proto::attr_value::Value::List(list) = node.attr.get_mut("Tout").unwrap().value.as_mut().unwrap()
+    else {
+        panic!("a list");
+    };
+    list.r#type.pop();
+    let mut graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    let (x, y) = (graph.output("x").unwrap(), graph.output("y").unwrap());
+    let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+    assert!(error.code() == Code::InvalidArgument && error.message().contains("function `two`"), "{error}");
+}
+
+/// What counts as a constant has a gradient itself, as in TensorFlow.
+#[test]
+fn constants_by_request_have_gradients_themselves() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let a = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let b = ops::mul(&mut graph, a, 2.0).build().unwrap();
+    let y = ops::add_v2(&mut graph, a, b).build().unwrap();
+    let found = dense(Gradients::of([y]).with_respect_to([a, b]).stop_gradients([a, b]).add_to(&mut graph).unwrap());
+    let fetches: Vec<Output> = found.into_iter().flatten().collect();
+    let answers = run(graph, &[(a, Tensor::scalar(7.0f32))], &fetches).unwrap();
+    let answers: Vec<f32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_eq!(answers, [1.0, 1.0]);
 }

@@ -9,6 +9,7 @@ mod bad_input;
 mod calls;
 #[cfg(feature = "text-format")]
 mod control_dependencies;
+#[cfg(feature = "text-format")]
 mod control_flow;
 // Its device is of the type GPU, and its kernels would clash with those for real ones.
 #[cfg(all(feature = "text-format", not(feature = "gpu")))]

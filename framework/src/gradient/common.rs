@@ -54,6 +54,17 @@ impl GradientScope<'_> {
         }
     }
 
+    /// Zeros of a dtype and of the shape of the variable that a handle names.
+    ///
+    /// # Errors
+    /// NOT_FOUND if op VariableShape or Fill or its kernel is missing.
+    pub fn zeros_of_variable(&mut self, handle: Value, dtype: DataType) -> Result<Value> {
+        let dims = self.op_of(created::VARIABLE_SHAPE, [handle])?.build_output()?;
+        let mut fill = self.op_of(created::FILL, [dims])?;
+        fill.input(Tensor::zeros(dtype, &Shape::scalar())?);
+        fill.build_output()
+    }
+
     /// Ones of a dtype of numbers and a shape.
     ///
     /// # Errors

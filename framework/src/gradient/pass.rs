@@ -1,6 +1,8 @@
 //! One way back through a graph.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::conditions::Conditions;
 use super::control;
@@ -14,6 +16,7 @@ use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{CLASS, Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
+use crate::shape::PartialShape;
 
 /// The gradient with respect to an output of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,8 +110,8 @@ pub(super) struct Pass<'g> {
     pub(super) conditions: Conditions,
     /// The functions that are being differentiated, of which this graph is the last one's body.
     pub(super) functions: Vec<String>,
-    /// Nodes that hand out more than before, as they were.
-    pub(super) superseded: Vec<(NodeId, Node)>,
+    /// How many bodies have been differentiated in all.
+    pub(super) bodies: Rc<Cell<usize>>,
 }
 
 impl<'g> Pass<'g> {
@@ -124,7 +127,7 @@ impl<'g> Pass<'g> {
             options,
             conditions: Conditions::find(graph),
             functions: Vec::new(),
-            superseded: Vec::new(),
+            bodies: Rc::default(),
             graph,
         }
     }
@@ -139,9 +142,6 @@ impl<'g> Pass<'g> {
         let before = self.graph.savepoint();
         let found = self.find(ys, grad_ys, xs);
         if found.is_err() {
-            for (id, node) in self.superseded.drain(..).rev() {
-                self.graph.restore(id, node);
-            }
             self.graph.roll_back(before);
         }
         found
@@ -211,13 +211,35 @@ impl<'g> Pass<'g> {
         Ok(Some(self.output_gradient(Gradient::Dense(zeros))))
     }
 
+    /// Counts a body that is differentiated: a few functions that call each other twice each are many.
+    pub(super) fn count_body(&self) -> Result<()> {
+        const MOST: usize = 4096;
+        const DEEPEST: usize = 64;
+        self.bodies.set(self.bodies.get() + 1);
+        if self.bodies.get() > MOST || self.functions.len() > DEEPEST {
+            return Err(Error::resource_exhausted(format!(
+                "calls are differentiated one by one, and these are more than {MOST}, or nested more than {DEEPEST} deep"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Of which dtypes some outputs are.
+    pub(super) fn dtypes_of(&self, outputs: &[Option<Output>]) -> Vec<Option<DataType>> {
+        outputs.iter().map(|output| self.dtype_of((*output)?).ok()).collect()
+    }
+
     fn is_between(&self, id: NodeId) -> bool {
         self.between.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// Whether gradients flow to an output at all.
+    /// Whether gradients flow to an output at all. From one that counts as a constant they flow no further.
     fn can_flow(&self, output: Output) -> bool {
-        self.dtype_of(output).is_ok_and(is_trainable) && !self.stop.contains(&output)
+        self.dtype_of(output).is_ok_and(is_trainable)
+    }
+
+    fn flows_on(&self, output: Output) -> bool {
+        self.can_flow(output) && !self.stop.contains(&output)
     }
 
     /// Whether somebody wants to know what flows back to an output.
@@ -226,13 +248,15 @@ impl<'g> Pass<'g> {
     }
 
     /// The nodes that depend on some outputs.
-    fn reached(&self, from: impl IntoIterator<Item = Output>) -> Vec<bool> {
+    fn reached(&self, from: &[Output]) -> Vec<bool> {
         let nodes = self.graph.nodes();
         let mut reached = vec![false; nodes.len()];
-        from.into_iter().for_each(|x| reached[x.node.index()] = true);
+        from.iter().for_each(|x| reached[x.node.index()] = true);
+        // Behind what counts as a constant nobody is reached, unless it is asked for itself.
+        let carries = |input: Output| self.flows_on(input) || (self.can_flow(input) && from.contains(&input));
         self.until_stable(&mut reached, |reached| {
             for (index, node) in nodes.iter().enumerate() {
-                reached[index] |= node.inputs.iter().any(|input| reached[input.node.index()] && self.can_flow(*input));
+                reached[index] |= node.inputs.iter().any(|input| reached[input.node.index()] && carries(*input));
             }
         });
         reached
@@ -262,7 +286,7 @@ impl<'g> Pass<'g> {
                 }
             }
         });
-        let reached = self.reached(xs.iter().copied());
+        let reached = self.reached(xs);
         needed.into_iter().zip(reached).map(|(needed, reached)| needed && reached).collect()
     }
 
@@ -295,8 +319,13 @@ impl<'g> Pass<'g> {
             )));
         }
         if is_trainable(dtype) {
+            let may_lack = self.conditions.may_lack(self.graph, y);
             let ones = self.in_scope_of(y.node, |scope| {
-                let shape = scope.node.shape_of(Side::Output, y.index)?;
+                let mut shape = scope.node.shape_of(Side::Output, y.index)?;
+                if may_lack {
+                    // Its shape is there if it is.
+                    shape.known = PartialShape::unknown();
+                }
                 scope.ones(dtype, &shape)
             })?;
             self.flow_to(y, Gradient::Dense(ones));
@@ -350,7 +379,7 @@ impl<'g> Pass<'g> {
         let mut flows = Vec::with_capacity(count);
         for index in 0..count {
             let output = Output { node: id, index };
-            flows.push(if self.can_flow(output) { self.sum_at(output)? } else { None });
+            flows.push(if self.flows_on(output) { self.sum_at(output)? } else { None });
         }
         if flows.iter().all(Option::is_none) {
             return Ok(());

@@ -13,6 +13,7 @@ pub(crate) fn copy_node<'a, S: OpScope<Output = Output, Node = NodeId>>(
     scope: &mut S,
     node: &Node,
     name: Option<&str>,
+    device: &str,
     dropped: &[&str],
     inputs: &[Output],
     controls: &[NodeId],
@@ -20,6 +21,7 @@ pub(crate) fn copy_node<'a, S: OpScope<Output = Output, Node = NodeId>>(
 ) -> Result<NodeId> {
     let mut builder = NodeBuilder::new(scope, node.op.def);
     name.into_iter().for_each(|name| _ = builder.name(name));
+    builder.device(device);
     for (argument, range) in node.op.def.inputs.iter().zip(&node.signature.input_ranges) {
         let given = inputs.get(range.clone()).ok_or_else(|| Error::internal("a copy lacks an input"))?;
         match (argument.is_list(), given) {

@@ -139,6 +139,8 @@ pub struct Graph {
     /// The next unknown dimension or shape.
     next_symbol: u64,
     constants: Constants,
+    /// Nodes that became others in their places, as they were.
+    superseded: Vec<(NodeId, Node)>,
     /// What surrounds the nodes that are being added, the outermost first.
     contexts: Vec<Context>,
     /// What the nodes that are being added wait for.
@@ -164,6 +166,7 @@ impl Graph {
             held: HashMap::new(),
             next_symbol: 0,
             constants: Constants::default(),
+            superseded: Vec::new(),
             contexts: Vec::new(),
             dependencies: Vec::new(),
             epochs: Epochs::default(),

@@ -3,7 +3,7 @@
 //! A loop is found by the name of its frame. Its variables are the `Merge` nodes that a `NextIteration` leads back to; what constant
 //! `Enter` nodes bring in the functions capture.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::colocation::CLASS;
 use super::copy::copy_node;
@@ -44,16 +44,22 @@ impl Graph {
     /// the renumbering tells.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if a loop is not of the form that TensorFlow's `while_loop` makes, or has variables that are references. Loops
-    /// that were met before are `While` nodes then.
+    /// UNIMPLEMENTED if a loop is not of the form that TensorFlow's `while_loop` makes, or has variables that are references. The graph
+    /// stays as it was then.
     pub fn raise_loops(&mut self) -> Result<Renumbering> {
         let mut all = Renumbering::identity(self);
-        while self.nodes.iter().any(|node| node.class == NodeClass::Enter) {
-            let inner = self.innermost_loop()?;
+        let is_loop = |graph: &Graph| graph.nodes.iter().any(|node| node.class == NodeClass::Enter);
+        if !is_loop(self) {
+            return Ok(all);
+        }
+        let mut graph = self.clone();
+        while is_loop(&graph) {
+            let inner = graph.innermost_loop()?;
             let within = |error: Error| error.context(format!("in the loop of frame `{}`", shortened(&inner.name)));
-            let step = self.all_or_nothing(|graph| graph.raise(&inner)).map_err(within)?;
+            let step = graph.raise(&inner).map_err(within)?;
             all = all.then(&step);
         }
+        *self = graph;
         Ok(all)
     }
 
@@ -135,7 +141,7 @@ impl Graph {
         let cond_result = self.node(inner.cond).inputs[0];
         let (cond, _) = self.trace(specs.clone(), |graph, arguments| {
             let mut copies = Copies::new(graph, inner, &arguments, None)?;
-            copies.add(graph, &[cond_result], &inner.effects(graph, &in_body, false))?;
+            copies.add(graph, inner, &[cond_result], &inner.effects(graph, &in_body, false))?;
             copies.value(cond_result)
         })?;
         let results: Vec<Output> = inner.variables.iter().map(|variable| variable.next).collect();
@@ -145,7 +151,7 @@ impl Graph {
             yes.name("continues").attr("dtype", crate::dtype::DataType::Bool).attr("value", Tensor::scalar(true));
             let yes = yes.build_output()?;
             let mut copies = Copies::new(graph, inner, &arguments, Some(yes))?;
-            copies.add(graph, &results, &inner.effects(graph, &in_body, true))?;
+            copies.add(graph, inner, &results, &inner.effects(graph, &in_body, true))?;
             results.iter().map(|&result| copies.value(result)).collect::<Result<Vec<_>>>()
         })?;
         let mut captures: Vec<Output> = cond.captures().to_vec();
@@ -244,6 +250,17 @@ impl Loop {
         body
     }
 
+    /// Whether a node is part of the loop itself, and not of what it does.
+    fn is_own(&self, graph: &Graph, id: NodeId) -> bool {
+        let node = graph.node(id);
+        match node.class {
+            NodeClass::Merge => self.variables.iter().any(|variable| variable.merge == id),
+            NodeClass::Switch => node.inputs.get(1).is_some_and(|pred| pred.node == self.cond),
+            NodeClass::LoopCond | NodeClass::Exit | NodeClass::NextIteration => true,
+            _ => false,
+        }
+    }
+
     /// The nodes of the condition or of the body that run whether or not something takes their outputs.
     fn effects(&self, graph: &Graph, in_body: &BTreeSet<NodeId>, of_body: bool) -> Vec<NodeId> {
         let has_effect = |id: &&NodeId| {
@@ -290,7 +307,8 @@ impl Copies {
     }
 
     /// Copies what some outputs and nodes need.
-    fn add(&mut self, graph: &mut Graph, outputs: &[Output], effects: &[NodeId]) -> Result<()> {
+    fn add(&mut self, graph: &mut Graph, inner: &Loop, outputs: &[Output], effects: &[NodeId]) -> Result<()> {
+        let waited_for: HashSet<NodeId> = inner.nodes.iter().copied().filter(|id| !inner.is_own(graph, *id)).collect();
         let mut needed: BTreeSet<NodeId> = BTreeSet::new();
         let mut pending: Vec<NodeId> = effects.to_vec();
         let is_needed = |copies: &Copies, output: &Output| !copies.values.contains_key(output);
@@ -311,6 +329,8 @@ impl Copies {
                 )));
             }
             pending.extend(node.inputs.iter().filter(|input| is_needed(self, input)).map(|input| input.node));
+            // A branch within the loop is known by what its nodes wait for.
+            pending.extend(node.control_inputs.iter().filter(|control| waited_for.contains(control)));
         }
         for id in needed {
             let node = graph.node(id).clone();
@@ -319,7 +339,7 @@ impl Copies {
                 node.control_inputs.iter().filter_map(|control| self.nodes.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
             // Nodes of a function are not beside those that they were beside.
-            let copy = copy_node(graph, &node, Some(&name), &[CLASS], &inputs, &controls, [])?;
+            let copy = copy_node(graph, &node, Some(&name), &node.device, &[CLASS], &inputs, &controls, [])?;
             self.nodes.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 self.values.insert(Output { node: id, index }, Output { node: copy, index });

@@ -133,6 +133,8 @@ impl Graph {
         self.links = self.links.drain().filter_map(|(output, shape)| Some((moved(&output)?, shape))).collect();
         self.held = self.held.drain().filter_map(|(output, held)| Some((moved(&output)?, held))).collect();
         self.by_name.take();
+        // Their ids are others now.
+        self.superseded.clear();
         self.constants = super::Constants::default();
         Ok(map)
     }

@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 
 impl Graph {
     /// Gives a node another op and other attrs. It keeps its name, its inputs, what it waits for and its outputs, behind which
-    /// there may be more. Returns the node as it was, for [`Graph::restore`].
+    /// there may be more. [`Graph::roll_back`] takes that back.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if such a node would not be valid; INTERNAL if it would not have all outputs that it has now. The
     /// graph is as it was then.
-    pub(crate) fn supersede(&mut self, id: NodeId, op: &'static OpEntry, attrs: AttrMap) -> Result<Node> {
+    pub(crate) fn supersede(&mut self, id: NodeId, op: &'static OpEntry, attrs: AttrMap) -> Result<()> {
         let last = self.nodes.len();
         let before = self.node(id).clone();
         let name = self.free_name(&before.name);
@@ -41,11 +41,12 @@ impl Graph {
             self.note(Output { node: id, index }, known);
         }
         self.constants = super::Constants::default();
-        Ok(before)
+        self.superseded.push((id, before));
+        Ok(())
     }
 
     /// Takes back what became of a node.
-    pub(crate) fn restore(&mut self, id: NodeId, node: Node) {
+    pub(super) fn restore(&mut self, id: NodeId, node: Node) {
         let outputs = node.signature.outputs.len();
         let is_gone = |output: &Output| output.node == id && output.index >= outputs;
         self.links.retain(|output, _| !is_gone(output));
@@ -56,9 +57,9 @@ impl Graph {
 
     /// Takes over the functions of a graph that had all of this one's and has defined more, and counts unknown dimensions on
     /// from where that graph is.
-    pub(crate) fn adopt_functions(&mut self, from: &Graph) {
-        self.functions.clone_from(&from.functions);
-        self.function_suffixes.clone_from(&from.function_suffixes);
+    pub(crate) fn adopt_functions(&mut self, from: &mut Graph) {
+        self.functions = from.functions.take();
+        self.function_suffixes = std::mem::take(&mut from.function_suffixes);
         self.next_symbol = self.next_symbol.max(from.next_symbol);
     }
 }

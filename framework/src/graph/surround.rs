@@ -53,6 +53,8 @@ pub struct Savepoint {
     nodes: usize,
     /// `None` if the graph has no library.
     functions: Option<usize>,
+    /// How many nodes had become others in their places.
+    superseded: usize,
 }
 
 impl Graph {
@@ -92,12 +94,18 @@ impl Graph {
     /// What the graph has so far, for builders that add nodes and functions in several calls; in one call
     /// [`Graph::all_or_nothing`] does.
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { nodes: self.nodes.len(), functions: self.functions.as_ref().map(|functions| functions.len()) }
+        let functions = self.functions.as_ref().map(|functions| functions.len());
+        Savepoint { nodes: self.nodes.len(), functions, superseded: self.superseded.len() }
     }
 
     /// Removes the nodes and functions that were added since.
     pub fn roll_back(&mut self, to: Savepoint) {
         self.truncate(to.nodes);
+        for (id, node) in self.superseded.split_off(to.superseded.min(self.superseded.len())).into_iter().rev() {
+            if self.has(id) {
+                self.restore(id, node);
+            }
+        }
         let length = to.functions.unwrap_or(0);
         if let Some(functions) = self.functions.as_mut().filter(|functions| functions.len() > length) {
             Arc::make_mut(functions).truncate(length);

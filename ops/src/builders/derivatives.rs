@@ -21,8 +21,13 @@ pub fn jacobian(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output
         let message = "the Jacobian is of floats and complex numbers";
         ensure!(dtype.is_floating() || dtype.is_complex(), InvalidArgument, "{what} is {dtype}: {message}");
     }
+    all_or_none(graph, |graph| rows(graph, y, x))
+}
+
+/// What `build` adds, if there is something that it finds.
+fn all_or_none(graph: &mut Graph, build: impl FnOnce(&mut Graph) -> Result<Option<Output>>) -> Result<Option<Output>> {
     let before = graph.savepoint();
-    let found = rows(graph, y, x);
+    let found = build(graph);
     if !matches!(found, Ok(Some(_))) {
         graph.roll_back(before);
     }
@@ -77,14 +82,12 @@ fn rows(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
 /// # Errors
 /// As [`jacobian`].
 pub fn hessian(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
-    let found = Gradients::of([y]).with_respect_to([x]).add_to(graph)?;
-    match found.first().copied().flatten() {
-        Some(found) => {
-            let first = found.dense(graph)?;
-            jacobian(graph, first, x)
-        }
-        None => Ok(None),
-    }
+    all_or_none(graph, |graph| {
+        let found = Gradients::of([y]).with_respect_to([x]).add_to(graph)?;
+        let Some(found) = found.first().copied().flatten() else { return Ok(None) };
+        let first = found.dense(graph)?;
+        jacobian(graph, first, x)
+    })
 }
 
 /// The derivative of `y` along `tangents`, which say how each of `xs` changes: of the shape of `y`. `None` if `y` depends on none of
@@ -100,6 +103,10 @@ pub fn jvp(graph: &mut Graph, y: Output, xs: &[Output], tangents: &[Output]) -> 
         tangents.len(),
         xs.len()
     );
+    all_or_none(graph, |graph| along(graph, y, xs, tangents))
+}
+
+fn along(graph: &mut Graph, y: Output, xs: &[Output], tangents: &[Output]) -> Result<Option<Output>> {
     // Anything does for what flows back: the gradient is linear in it, and its own gradient depends on it no more.
     let flow = crate::zeros_like(graph, y).build()?;
     let found = Gradients::of([y]).with_respect_to(xs.iter().copied()).grad_ys([Some(flow)]).add_to(graph)?;

@@ -1,6 +1,7 @@
 //! Branches of TensorFlow 1.
 
 use kernlink::Result;
+use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, Value};
 use kernlink_macros::{not_differentiable, register_gradient};
 
@@ -17,8 +18,13 @@ fn switch_gradient(
     d_output_false: Option<Value>,
     d_output_true: Option<Value>,
 ) -> Result<(Option<Value>, NoGradient)> {
+    // What flows back to a handle is for the value of its variable.
+    let flowing = d_output_false.or(d_output_true).map(|flow| g.dtype(flow)).transpose()?;
     let mut zeros = || {
-        let zeros = zeros_like(g, data).build()?;
+        let zeros = match (g.dtype(data)?, flowing) {
+            (DataType::Resource, Some(dtype)) => g.zeros_of_variable(data, dtype)?,
+            _ => zeros_like(g, data).build()?,
+        };
         switch(g, zeros, pred).build()
     };
     let (of_false, of_true) = match (d_output_false, d_output_true) {

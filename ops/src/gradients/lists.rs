@@ -81,9 +81,11 @@ fn get_item_gradient(
     index: Value,
     d_item: Value,
 ) -> Result<(Value, NoGradient, NoGradient)> {
-    // Elements that were not read have zeros for a gradient, which they get from being like the list.
-    let zeros = zeros_like(g, input_handle).build()?;
-    Ok((tensor_list_set_item(g, zeros, index, d_item).build()?, NoGradient, NoGradient))
+    // Elements that were not read have no gradient: they are not set, which sums take for zeros.
+    let dtype = g.dtype(d_item)?;
+    let (shape, length) = (shape_of_elements(g, input_handle)?, tensor_list_length(g, input_handle).build()?);
+    let unset = tensor_list_reserve(g, shape, length, dtype).build()?;
+    Ok((tensor_list_set_item(g, unset, index, d_item).build()?, NoGradient, NoGradient))
 }
 
 #[register_gradient(op = TensorListSetItem)]
@@ -228,6 +230,19 @@ fn optional_from_value_gradient(
 }
 
 #[register_gradient(op = OptionalGetValue)]
-fn optional_get_value_gradient(g: &mut GradientScope<'_>, d_components: Vec<Value>) -> Result<Value> {
-    optional_from_value(g, d_components).build()
+fn optional_get_value_gradient(
+    g: &mut GradientScope<'_>,
+    components: Vec<Value>,
+    d_components: Vec<Option<Value>>,
+) -> Result<Value> {
+    let mut flows = Vec::with_capacity(components.len());
+    for (component, flow) in components.into_iter().zip(d_components) {
+        flows.push(match flow {
+            Some(flow) => flow,
+            // Nobody looks at what flows back to a handle.
+            None if g.dtype(component)? == DataType::Resource => component,
+            None => zeros_like(g, component).build()?,
+        });
+    }
+    optional_from_value(g, flows).build()
 }

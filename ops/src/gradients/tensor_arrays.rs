@@ -1,13 +1,23 @@
 //! Arrays of tensors: each has an array of gradients for each call that computes some, in which what is written adds up.
 
-use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, Value};
+use kernlink::{Result, bail};
 use kernlink_macros::{not_differentiable, register_gradient};
 
 use crate::*;
 
-not_differentiable!(TensorArrayV3, TensorArrayGradV3, TensorArrayGradWithShape, TensorArraySizeV3, TensorArrayCloseV3);
+not_differentiable!(TensorArrayV3, TensorArraySizeV3, TensorArrayCloseV3);
+
+/// An array of gradients has no gradients itself; without this, what went through it would be lost.
+#[register_gradient(op = TensorArrayGradV3)]
+fn grad_gradient(_g: &mut GradientScope<'_>, d_flow_out: Value) -> Result<(NoGradient, Value)> {
+    let _ = d_flow_out;
+    bail!(
+        Unimplemented,
+        "gradients of gradients do not go through a TensorArray: lists of tensors, which TensorFlow 2 makes of them, have such"
+    )
+}
 
 /// The array of gradients of an array, and what orders what is done with it.
 fn gradients_of(g: &mut GradientScope<'_>, handle: Value, flow: Value) -> Result<(Value, Value)> {

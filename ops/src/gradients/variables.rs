@@ -1,6 +1,6 @@
 //! Variables: what flows back to their handles is that for their values.
 
-use kernlink::gradient::{GradientScope, IndexedSlices, NoGradient, Value};
+use kernlink::gradient::{Gradient, GradientScope, IndexedSlices, NoGradient, Value};
 use kernlink::{Result, ensure};
 use kernlink_macros::{not_differentiable, register_gradient};
 
@@ -9,7 +9,7 @@ use crate::*;
 not_differentiable!(VarHandleOp, VariableShape, VarIsInitializedOp);
 
 #[register_gradient(op = ReadVariableOp)]
-fn read_variable_gradient(_g: &mut GradientScope<'_>, d_value: Value) -> Result<Value> {
+fn read_variable_gradient(_g: &mut GradientScope<'_>, d_value: Gradient) -> Result<Gradient> {
     Ok(d_value)
 }
 

@@ -29,8 +29,8 @@ pub(super) fn differentiate(
     let wanted: Vec<bool> = inputs.iter().skip(1).map(|input| pass.is_wanted(*input)).collect();
     let mut branches = Vec::new();
     for function in functions(&pass.graph.node(id).attrs, names)? {
-        let plan = Plan { flows: flows.iter().map(Option::is_some).collect(), wanted: wanted.clone() };
-        let joint = Joint::find(pass, &function, |_| plan)?;
+        let plan = Plan { flows: pass.dtypes_of(flows), wanted: wanted.clone() };
+        let joint = Joint::find(pass, &function, id, 1, |_| plan)?;
         let cut = joint.cut(|_| true)?;
         branches.push(Branch { name: function.name, joint, cut });
     }
@@ -98,8 +98,7 @@ fn hand_out(pass: &mut Pass<'_>, id: NodeId, names: &[&str], branches: &[Branch]
         attrs.insert("output_shapes", shapes);
     }
     set_functions(&mut attrs, names, forward);
-    let before = pass.graph.supersede(id, op, attrs)?;
-    pass.superseded.push((id, before));
+    pass.graph.supersede(id, op, attrs)?;
     Ok(Output { node: id, index })
 }
 

@@ -13,8 +13,8 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let inputs = pass.graph.node(id).inputs.clone();
     let function: FunctionRef = pass.graph.node(id).attrs.required("f")?;
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
-    let plan = Plan { flows: flows.iter().map(Option::is_some).collect(), wanted };
-    let joint = Joint::find(pass, &function, |_| plan)?;
+    let plan = Plan { flows: pass.dtypes_of(flows), wanted };
+    let joint = Joint::find(pass, &function, id, 0, |_| plan)?;
     if joint.found.iter().all(Option::is_none) {
         return Ok(joint.found);
     }
@@ -33,8 +33,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         attrs.remove("_output_shapes");
         attrs.insert("f", forward.reference());
         attrs.insert("Tout", forward.result_dtypes().to_vec());
-        let before = pass.graph.supersede(id, op, attrs)?;
-        pass.superseded.push((id, before));
+        pass.graph.supersede(id, op, attrs)?;
     }
     let outputs: Vec<Output> = joint.results.iter().chain(&extra).copied().collect();
     let given: Vec<(Output, Output)> = joint

@@ -10,6 +10,7 @@ use crate::gradient::pass::Pass;
 use crate::graph::{
     CLASS, FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created,
 };
+use crate::op::InOutType;
 
 /// A function's body and its gradient.
 pub(super) struct Joint {
@@ -28,8 +29,8 @@ pub(super) struct Joint {
 
 /// What of a function is differentiated.
 pub(super) struct Plan {
-    /// To which results something flows back.
-    pub(super) flows: Vec<bool>,
+    /// To which results something flows back, and of which dtype: to a handle, what the variable holds.
+    pub(super) flows: Vec<Option<DataType>>,
     /// On to which arguments it is to flow.
     pub(super) wanted: Vec<bool>,
 }
@@ -46,9 +47,26 @@ pub(super) struct Cut {
 }
 
 impl Joint {
-    /// The body of a function, nothing of which is differentiated.
-    pub(super) fn body(graph: &Graph, function: &FunctionRef) -> Result<Joint> {
+    /// The body of a function that takes and returns these dtypes, nothing of which is differentiated.
+    pub(super) fn body(
+        graph: &Graph,
+        function: &FunctionRef,
+        takes: &[DataType],
+        returns: Option<&[DataType]>,
+    ) -> Result<Joint> {
+        let (argument_dtypes, result_dtypes) = graph.function_dtypes(function)?;
+        // Of a condition, one result is looked at, whatever its dtype.
+        if argument_dtypes != takes || returns.map_or(result_dtypes.len() != 1, |returns| result_dtypes != returns) {
+            return Err(Error::invalid_argument(format!(
+                "function `{}` takes and returns other tensors than its node gives it and expects of it",
+                shortened(&function.name)
+            )));
+        }
         let FunctionBody { mut graph, mut arguments, mut results, mut targets } = graph.function_body(function)?;
+        if arguments.len() != argument_dtypes.len() || results.len() != result_dtypes.len() {
+            let name = shortened(&function.name);
+            return Err(Error::invalid_argument(format!("the body of function `{name}` does not fit its signature")));
+        }
         let renumbering = graph.raise_loops()?;
         let lost = || Error::internal("a loop took what a function returns");
         for output in arguments.iter_mut().chain(&mut results) {
@@ -59,10 +77,13 @@ impl Joint {
         Ok(Joint { graph, arguments, results, targets, own, flows: Vec::new(), found: Vec::new() })
     }
 
-    /// The body of a function with its gradient, of which `plan` says what it is to be.
+    /// The body of a function with its gradient, of which `plan` says what it is to be. The function takes the inputs of `node`
+    /// but for the first `skipped`.
     pub(super) fn find(
         pass: &mut Pass<'_>,
         function: &FunctionRef,
+        node: NodeId,
+        skipped: usize,
         plan: impl FnOnce(&Joint) -> Plan,
     ) -> Result<Joint> {
         if pass.functions.contains(&function.name) {
@@ -71,16 +92,21 @@ impl Joint {
                 "function `{name}` calls itself: there is no gradient of recursion"
             )));
         }
-        let mut joint = Joint::body(pass.graph, function)?;
+        pass.count_body()?;
+        let signature = pass.graph.node(node).signature.clone();
+        let dtypes = |slots: &[InOutType]| slots.iter().map(|slot| slot.dtype).collect::<Vec<_>>();
+        let (takes, returns) = (dtypes(&signature.inputs[skipped..]), dtypes(&signature.outputs));
+        let mut joint = Joint::body(pass.graph, function, &takes, Some(&returns))?;
         let Plan { flows, wanted } = plan(&joint);
         joint.flows = (0..joint.results.len())
-            .map(|index| flows[index].then(|| joint.add_flow(index)).transpose())
+            .map(|index| flows[index].map(|dtype| joint.add_flow(index, dtype)).transpose())
             .collect::<Result<_>>()?;
         let places: Vec<usize> = (0..joint.arguments.len()).filter(|&index| wanted[index]).collect();
         let xs: Vec<Output> = places.iter().map(|&index| joint.arguments[index]).collect();
         let seeds = joint.results.iter().zip(&joint.flows).filter_map(|(result, flow)| Some((*result, (*flow)?)));
         let seeds: Vec<(Output, Output)> = seeds.collect();
         let mut inner = Pass::new(&mut joint.graph, pass.options, []);
+        inner.bodies = pass.bodies.clone();
         inner.functions.clone_from(&pass.functions);
         inner.source.clone_from(&pass.source);
         inner.functions.push(function.name.clone());
@@ -88,20 +114,22 @@ impl Joint {
         let found = inner.run_seeded(&seeds, &xs).map_err(within)?;
         joint.found = vec![None; joint.arguments.len()];
         places.into_iter().zip(found).for_each(|(index, found)| joint.found[index] = found);
-        pass.graph.adopt_functions(&joint.graph);
+        pass.graph.adopt_functions(&mut joint.graph);
         Ok(joint)
     }
 
     /// Stands for what flows back to a result.
-    fn add_flow(&mut self, index: usize) -> Result<Output> {
+    fn add_flow(&mut self, index: usize, dtype: DataType) -> Result<Output> {
         let result = self.results[index];
-        let (dtype, shape) = (self.dtype(result), self.graph.shape(result).clone());
+        let shape = self.graph.shape(result).clone();
         let op = self.graph.registry().op(created::ARG)?.def;
         let name = self.graph.free_name("flow");
         let mut argument = NodeBuilder::new(&mut self.graph, op);
         argument.name(&name).attr("T", dtype).attr("index", (self.arguments.len() + index) as i64);
         let flow = argument.build_output()?;
-        self.graph.set_shape(flow, &shape)?;
+        if dtype == self.dtype(result) {
+            self.graph.set_shape(flow, &shape)?;
+        }
         Ok(flow)
     }
 
@@ -184,7 +212,7 @@ impl Joint {
                 node.control_inputs.iter().filter_map(|control| copies.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
             // Nodes of a function are not beside those that they were beside.
-            let copy = copy_node(graph, node, Some(&name), &[CLASS], &inputs, &controls, [])?;
+            let copy = copy_node(graph, node, Some(&name), &node.device, &[CLASS], &inputs, &controls, [])?;
             copies.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 // What is given stays what it is.

@@ -11,9 +11,9 @@ use super::joint::{Cut, Joint, Plan};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::gradient::differentiable::is_trainable;
+use crate::gradient::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use crate::gradient::pass::Pass;
-use crate::graph::{Graph, NodeClass, NodeId, Output, TensorSpec, created};
+use crate::graph::{Graph, NodeId, Output, TensorSpec, created};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -30,13 +30,22 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let (inputs, body) = (node.inputs.clone(), node.attrs.required::<FunctionRef>("body")?);
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
     let mut is_invariant = Vec::new();
-    let joint = Joint::find(pass, &body, |joint| {
+    let joint = Joint::find(pass, &body, id, 0, |joint| {
         is_invariant = (0..inputs.len()).map(|place| joint.passes_on(place)).collect();
         let flows: Vec<bool> = flows.iter().map(Option::is_some).collect();
         let varying = varying(joint, &wanted, &is_invariant, &flows);
+        let dtype = |place: usize| joint.dtype(joint.arguments[place]);
+        let flows = (0..inputs.len()).map(|place| varying[place].then(|| dtype(place))).collect();
         let wanted = (0..inputs.len()).map(|place| varying[place] || (is_invariant[place] && wanted[place])).collect();
-        Plan { flows: varying, wanted }
+        Plan { flows, wanted }
     })?;
+    for (place, flow) in flows.iter().enumerate() {
+        if flow.is_some() && !is_invariant[place] && joint.dtype(joint.arguments[place]) == DataType::Resource {
+            let message =
+                format!("variable {place} of the loop is a handle that changes: there is no gradient through it");
+            return Err(Error::unimplemented(message));
+        }
+    }
     let mut cut = joint.cut(|place| is_invariant[place])?;
     // Where nothing flows on, there are zeros like the variable.
     for (place, argument) in joint.arguments.iter().enumerate() {
@@ -67,8 +76,11 @@ impl Joint {
             if result == self.arguments[place] {
                 return true;
             }
+            // Others that hand on have a gradient of their own.
             match self.graph.node(result.node) {
-                node if node.class == NodeClass::Identity && node.inputs.len() == 1 => result = node.inputs[0],
+                node if &*node.op.def.name == created::IDENTITY && node.attrs.get(GRADIENT_OP_TYPE).is_none() => {
+                    result = node.inputs[0];
+                }
                 _ => return false,
             }
         }
@@ -152,7 +164,8 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
     let (Loop { joint: inner, cut, .. }, node) = (inner, pass.graph.node(id).clone());
     let cond: FunctionRef = node.attrs.required("cond")?;
     let body: FunctionRef = node.attrs.required("body")?;
-    let holds = Joint::body(pass.graph, &cond)?;
+    let dtypes: Vec<DataType> = node.signature.outputs.iter().map(|slot| slot.dtype).collect();
+    let holds = Joint::body(pass.graph, &cond, &dtypes, None)?;
     let specs = |joint: &Joint| -> Result<Vec<TensorSpec>> {
         Ok(joint.specs(joint.arguments.iter().copied())?.into_iter().chain(own.iter().cloned()).collect())
     };
@@ -179,7 +192,6 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
     attrs.remove("_output_shapes");
     attrs.insert("cond", new_cond.reference());
     attrs.insert("body", new_body.reference());
-    let dtypes: Vec<DataType> = node.signature.outputs.iter().map(|slot| slot.dtype).collect();
     attrs.insert("T", dtypes.iter().copied().chain(own.iter().map(TensorSpec::dtype)).collect::<Vec<_>>());
     let mut shapes: Vec<PartialShape> = attrs.required("output_shapes").unwrap_or_default();
     if !shapes.is_empty() {
@@ -210,8 +222,7 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
     attrs.insert("f", around.reference());
     attrs.insert("Tin", dtypes);
     attrs.insert("Tout", around.result_dtypes().to_vec());
-    let before = pass.graph.supersede(id, op, attrs)?;
-    pass.superseded.push((id, before));
+    pass.graph.supersede(id, op, attrs)?;
     let output = |index: usize| Output { node: id, index: count + index };
     Ok(Forward { count: output(0), list: (own.len() > 1).then(|| output(1)) })
 }
