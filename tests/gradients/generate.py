@@ -224,6 +224,7 @@ def moves(file):
         file.case(f"Unpack_{dtype}", lambda x: raw.Unpack(value=x, num=3, axis=-1), [x(2, 3)])
         file.case(f"ConcatV2_{dtype}", lambda x, y: raw.ConcatV2(values=[x, y], axis=-1), [x(2, 3), x(2, 1)])
         file.case(f"Split_{dtype}", lambda x: raw.Split(axis=1, value=x, num_split=2), [x(2, 4)])
+        file.case(f"Split_{dtype}_one", lambda x: raw.Split(axis=1, value=x, num_split=1), [x(2, 4)])
         file.case(f"SplitV_{dtype}", lambda x: raw.SplitV(value=x, size_splits=[1, 3], axis=1, num_split=2), [x(2, 4)])
         file.case(f"Slice_{dtype}", lambda x: raw.Slice(input=x, begin=[0, 1], size=[-1, 2]), [x(2, 4)])
         file.case(f"StridedSlice_{dtype}", lambda x: x[1, ::-2, tf.newaxis], [x(2, 5)], False)

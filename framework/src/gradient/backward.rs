@@ -162,7 +162,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
         let found = (differentiation.call)(&mut GradientScope::new(&mut node));
         let found = found.and_then(|found| per_input(op, signature, found));
-        let found = found.map_err(|error| error.at_node(&format!("gradient of {}", op.name), &op.name, ""))?;
+        let found = found.map_err(|error| error.context(format!("in the gradient of an op {}", op.name)))?;
         for (Slot { id, .. }, flow) in inputs.iter().zip(found) {
             if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
                 let flow = self.traced_gradient(flow);

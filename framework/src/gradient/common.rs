@@ -61,7 +61,7 @@ impl GradientScope<'_> {
     pub fn zeros_of_variable(&mut self, handle: Value, dtype: DataType) -> Result<Value> {
         let dims = self.op_of(created::VARIABLE_SHAPE, [handle])?.build_output()?;
         let mut fill = self.op_of(created::FILL, [dims])?;
-        fill.input(Tensor::zeros(dtype, &Shape::scalar())?);
+        fill.input(Tensor::zeros(dtype, Shape::scalar())?);
         fill.build_output()
     }
 

@@ -404,7 +404,8 @@ impl<'g> Pass<'g> {
                 Ok(found.into_iter().map(|flow| flow.map(|flow| Gradient::Dense(self.value_of(flow)))).collect())
             }),
         };
-        let found = found.map_err(|error| error.at_node(&format!("gradient of {name}"), &op.name, ""))?;
+        let found =
+            found.map_err(|error| error.context(format!("in the gradient of `{}` ({})", shortened(&name), op.name)))?;
         for (input, flow) in inputs.into_iter().zip(found) {
             if let Some(flow) = flow.filter(|_| self.is_wanted(input)) {
                 self.flow_to(input, flow);
@@ -429,6 +430,7 @@ impl<'g> Pass<'g> {
                     node.name
                 )))
             }
+            NodeClass::Missing => self.graph.check_present(&[id]).map(|()| None),
             _ => match found {
                 Some(gradient) => Ok(Some(gradient)),
                 None => {

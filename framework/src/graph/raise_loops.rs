@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::colocation::CLASS;
 use super::copy::copy_node;
 use super::frames::{FrameFault, Frames, Passage};
 use super::{Graph, Node, NodeClass, NodeId, Output, Renumbering, TensorSpec, created};
@@ -338,8 +337,7 @@ impl Copies {
             let controls: Vec<NodeId> =
                 node.control_inputs.iter().filter_map(|control| self.nodes.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
-            // Nodes of a function are not beside those that they were beside.
-            let copy = copy_node(graph, &node, Some(&name), &node.device, &[CLASS], &inputs, &controls, [])?;
+            let copy = copy_node(graph, &node, Some(&name), &inputs, &controls, [])?;
             self.nodes.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 self.values.insert(Output { node: id, index }, Output { node: copy, index });

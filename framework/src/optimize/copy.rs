@@ -12,6 +12,6 @@ pub(super) fn copy<'a>(
     controls: &[NodeId],
     more: impl IntoIterator<Item = (&'a str, AttrValue)>,
 ) -> Option<NodeId> {
-    let new = copy_node(patch, node, None, "", &[], inputs, controls, more).ok()?;
+    let new = copy_node(patch, node, None, inputs, controls, more).ok()?;
     (patch.node(new).signature.outputs.len() == node.signature.outputs.len()).then_some(new)
 }

@@ -101,6 +101,11 @@ fn unbroadcast(g: &mut GradientScope<'_>, flow: Value, to: &ShapeOf) -> Result<V
     }
     let (own, flowing) = (g.dims(to)?, shape_of(g, flow));
     let flowing = g.dims(&flowing)?;
+    // A dimension may be too large for `int32` that is known of one of them.
+    let (own, flowing) = match g.dtype(own)? == g.dtype(flowing)? {
+        true => (own, flowing),
+        false => (cast(g, own, DataType::Int64).build()?, cast(g, flowing, DataType::Int64).build()?),
+    };
     let axes = broadcast_gradient_args(g, own, flowing).build()?;
     let summed = sum(g, flow, axes.r0).build()?;
     reshape(g, summed, own).build()

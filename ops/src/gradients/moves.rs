@@ -155,7 +155,15 @@ fn concat_gradient(
 
 #[register_gradient(op = Split)]
 fn split_gradient(g: &mut GradientScope<'_>, split_dim: Value, d_output: Vec<Value>) -> Result<(NoGradient, Value)> {
-    Ok((NoGradient, concat_v2(g, d_output, split_dim).build()?))
+    Ok((NoGradient, joined(g, d_output, split_dim)?))
+}
+
+/// Parts behind each other; one by itself is the whole.
+fn joined(g: &mut GradientScope<'_>, parts: Vec<Value>, axis: Value) -> Result<Value> {
+    match parts[..] {
+        [part] => Ok(part),
+        _ => concat_v2(g, parts, axis).build(),
+    }
 }
 
 #[register_gradient(op = SplitV)]
@@ -164,7 +172,7 @@ fn split_v_gradient(
     split_dim: Value,
     d_output: Vec<Value>,
 ) -> Result<(Value, NoGradient, NoGradient)> {
-    Ok((concat_v2(g, d_output, split_dim).build()?, NoGradient, NoGradient))
+    Ok((joined(g, d_output, split_dim)?, NoGradient, NoGradient))
 }
 
 #[register_gradient(op = Slice)]

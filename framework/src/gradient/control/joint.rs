@@ -7,9 +7,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::conditions::Conditions;
 use crate::gradient::pass::Pass;
-use crate::graph::{
-    CLASS, FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created,
-};
+use crate::graph::{FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created};
 use crate::op::InOutType;
 
 /// A function's body and its gradient.
@@ -211,8 +209,7 @@ impl Joint {
             let controls: Vec<NodeId> =
                 node.control_inputs.iter().filter_map(|control| copies.get(control).copied()).collect();
             let name = graph.free_name(&node.name);
-            // Nodes of a function are not beside those that they were beside.
-            let copy = copy_node(graph, node, Some(&name), &node.device, &[CLASS], &inputs, &controls, [])?;
+            let copy = copy_node(graph, node, Some(&name), &inputs, &controls, [])?;
             copies.insert(id, copy);
             for index in 0..node.signature.outputs.len() {
                 // What is given stays what it is.
