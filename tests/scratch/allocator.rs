@@ -78,7 +78,12 @@ impl Function {
             }
         });
         let role = match name.as_str() {
-            name if name.contains("try_zeroed") || name.contains("HostBuffer::allocate") => Role::Asks,
+            name if name.contains("try_zeroed")
+                || name.contains("HostBuffer::allocate")
+                || name.contains("Tensor::allocate") =>
+            {
+                Role::Asks
+            }
             name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
             name if name.contains("try_reserve") => Role::TriesToReserve,
             _ => Role::Reserves,
