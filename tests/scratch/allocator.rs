@@ -71,19 +71,16 @@ enum Role {
 
 impl Function {
     fn at(address: usize) -> Function {
-        let mut name = String::new();
+        let (mut name, mut is_buffer) = (String::new(), false);
         backtrace::resolve(address as *mut _, |symbol| {
             if let Some(symbol) = symbol.name() {
                 name = format!("{name}{symbol:#} ");
             }
+            // Line tables say a function's file where they do not say its path.
+            is_buffer |= symbol.filename().is_some_and(|file| file.ends_with("framework/src/tensor/buffer.rs"));
         });
         let role = match name.as_str() {
-            name if name.contains("try_zeroed")
-                || name.contains("HostBuffer::allocate")
-                || name.contains("Tensor::allocate") =>
-            {
-                Role::Asks
-            }
+            name if is_buffer || name.contains("try_zeroed") => Role::Asks,
             name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
             name if name.contains("try_reserve") => Role::TriesToReserve,
             _ => Role::Reserves,

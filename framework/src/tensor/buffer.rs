@@ -64,7 +64,6 @@ impl HostBuffer {
         })
     }
 
-    #[inline(never)] // tests/scratch tells by this function's frame that the request can be refused
     fn allocate(capacity: usize) -> Option<HostBuffer> {
         if !memory::may_request(capacity) {
             return None;
