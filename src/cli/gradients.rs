@@ -7,8 +7,8 @@ use crate::cli::words::count;
 use crate::cli::{model, output, unknown};
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
-use crate::gradient::{Gradients as OfGraph, OutputGradient};
-use crate::graph::{Graph, Node, Output};
+use crate::gradient::{Gradients as OfGraph, OutputGradient, free_prefix};
+use crate::graph::{Graph, Output};
 use crate::{ensure, ops, proto};
 use clap::Args;
 
@@ -77,7 +77,7 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
         )));
     }
 
-    let prefix = prefix(&graph);
+    let prefix = free_prefix(&graph);
     let before = graph.nodes().len();
     let asked = OfGraph::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
     let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops);
@@ -124,16 +124,4 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
 
 fn dtype_of(graph: &Graph, output: Output) -> DataType {
     graph.node(output.node).signature.outputs[output.index].dtype
-}
-
-/// What the names of the nodes begin with that are added: as [`OfGraph`] chooses it.
-fn prefix(graph: &Graph) -> String {
-    let is_taken = |prefix: &str| {
-        let is_below =
-            |node: &Node| node.name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        graph.nodes().iter().any(is_below)
-    };
-    let numbered = (1..).map(|number| format!("gradients_{number}"));
-    let mut prefixes = std::iter::once("gradients".to_owned()).chain(numbered);
-    prefixes.find(|prefix| !is_taken(prefix)).unwrap_or_default()
 }

@@ -110,6 +110,21 @@ fn gradients_of_gradients() {
     assert_eq!(answers, [12.0, 12.0, 6.0]);
 }
 
+/// Rows that are gathered by indices of both dtypes are joined.
+#[test]
+fn rows_by_indices_of_both_dtypes_are_joined() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).shape([3, 1]).build().unwrap();
+    let a = ops::gather(&mut graph, x, &[0i32, 2][..]).build().unwrap();
+    let b = ops::gather(&mut graph, x, &[2i64, 2][..]).build().unwrap();
+    let y = ops::add_v2(&mut graph, a, b).build().unwrap();
+    let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap()[0].unwrap();
+    assert!(matches!(found, OutputGradient::Slices { .. }));
+    let found = found.dense(&mut graph).unwrap();
+    let answers = run(graph, &[(x, Tensor::zeros(DataType::Float, [3, 1]).unwrap())], &[found]).unwrap();
+    assert_eq!(answers[0].as_slice::<f32>().unwrap(), [1.0, 0.0, 3.0]);
+}
+
 /// What is registered: each gradient by the name of its op, and what nothing flows through.
 #[test]
 fn gradients_are_listed() {

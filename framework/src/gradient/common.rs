@@ -93,7 +93,8 @@ impl GradientScope<'_> {
         match slices.collect::<Option<Vec<_>>>() {
             Some(slices) if !slices.is_empty() => {
                 let values = self.joined(slices.iter().map(|slices| slices.values).collect())?;
-                let indices = self.joined(slices.iter().map(|slices| slices.indices).collect())?;
+                let indices = self.of_one_dtype(slices.iter().map(|slices| slices.indices).collect())?;
+                let indices = self.joined(indices)?;
                 Ok(Gradient::Slices(IndexedSlices { values, indices, dense_shape: slices[0].dense_shape }))
             }
             _ => {
@@ -101,6 +102,19 @@ impl GradientScope<'_> {
                 self.add_n(&dense).map(Gradient::Dense)
             }
         }
+    }
+
+    /// Indices as `int64`, if some are and others are not.
+    fn of_one_dtype(&mut self, mut indices: Vec<Value>) -> Result<Vec<Value>> {
+        let dtypes = indices.iter().map(|&value| self.dtype(value)).collect::<Result<Vec<_>>>()?;
+        if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
+            for index in &mut indices {
+                let mut cast = self.op_of(created::CAST, [*index])?;
+                cast.attr("DstT", DataType::Int64);
+                *index = cast.build_output()?;
+            }
+        }
+        Ok(indices)
     }
 
     /// Tensors behind each other.

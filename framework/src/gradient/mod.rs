@@ -36,7 +36,7 @@ mod value;
 pub use def::{Differentiation, GradientDef, find_gradient, registered_gradients};
 pub use graph::Gradients;
 pub use parameter::Parameter;
-pub use pass::OutputGradient;
+pub use pass::{OutputGradient, free_prefix};
 pub use place::{ParameterKind, Place, Side};
 pub use result::{GradientResult, InputGradient, InputGradients};
 pub use scope::GradientScope;

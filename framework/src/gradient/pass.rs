@@ -42,15 +42,16 @@ pub(super) struct Options {
     pub(super) sum_in_pairs: bool,
 }
 
-/// `base`, or `base_1`, `base_2`, ..., whichever no name of a node begins with.
-fn free_prefix(graph: &Graph, base: &str) -> String {
+/// What the names of the nodes of gradients begin with that are added next: `gradients`, or `gradients_1`, `gradients_2`, ...,
+/// whichever no name of a node begins with.
+pub fn free_prefix(graph: &Graph) -> String {
     let begins = |prefix: &str| {
         let is_below =
             |name: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         graph.nodes().iter().any(|node| is_below(&node.name))
     };
-    let numbered = (1..).map(|number| format!("{base}_{number}"));
-    std::iter::once(base.to_owned()).chain(numbered).find(|prefix| !begins(prefix)).unwrap_or_default()
+    let numbered = (1..).map(|number| format!("gradients_{number}"));
+    std::iter::once("gradients".to_owned()).chain(numbered).find(|prefix| !begins(prefix)).unwrap_or_default()
 }
 
 /// The way on which a node stands, from what is differentiated back to what it is differentiated by, and the other ops between
@@ -116,7 +117,7 @@ pub(super) struct Pass<'g> {
 
 impl<'g> Pass<'g> {
     pub(super) fn new(graph: &'g mut Graph, options: Options, stop: impl IntoIterator<Item = Output>) -> Pass<'g> {
-        let prefix = free_prefix(graph, "gradients");
+        let prefix = free_prefix(graph);
         Pass {
             source: prefix.clone(),
             prefix,
@@ -450,19 +451,10 @@ impl<'g> Pass<'g> {
         inputs: &[&[Output]],
         attrs: impl IntoIterator<Item = (&'a str, AttrValue)>,
     ) -> Result<NodeId> {
-        let op = self.graph.registry().op(op)?.def;
-        let name = self.graph.free_name(name);
         let Node { name: beside, device, .. } = self.graph.node(id);
         let (device, colocated) = (device.clone(), format!("loc:@{beside}"));
-        let mut builder = NodeBuilder::new(self.graph, op);
-        builder.name(&name).device(&device);
-        for (argument, given) in op.inputs.iter().zip(inputs) {
-            match (argument.is_list(), given) {
-                (false, [input]) => builder.input(*input),
-                _ => builder.input_list(given.iter().copied()),
-            };
-        }
-        attrs.into_iter().for_each(|(name, value)| _ = builder.attr(name, value));
+        let mut builder = control::emit::builder(self.graph, op, name, inputs, attrs)?;
+        builder.device(&device);
         if self.options.colocate {
             builder.attr(CLASS, vec![colocated]);
         }

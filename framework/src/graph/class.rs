@@ -99,6 +99,7 @@ pub(crate) mod created {
     pub(crate) const ADD_N: &str = "AddN";
     pub(crate) const ARG: &str = "_Arg";
     pub(crate) const CALL: &str = "PartitionedCall";
+    pub(crate) const CAST: &str = "Cast";
     pub(crate) const CONCAT_V2: &str = "ConcatV2";
     pub(crate) const CONSTANT: &str = "Const";
     pub(crate) const EMPTY_TENSOR_LIST: &str = "EmptyTensorList";
@@ -162,7 +163,7 @@ impl NodeClass {
             "Size" => NodeClass::Size,
             "Rank" => NodeClass::Rank,
             "VariableShape" => NodeClass::VariableShape,
-            "Cast" => NodeClass::Cast,
+            created::CAST => NodeClass::Cast,
             "Pack" => NodeClass::Pack,
             "Unpack" => NodeClass::Unpack,
             "Concat" => NodeClass::Concat,

@@ -8,14 +8,14 @@ use crate::graph::{Function, Graph, NodeBuilder, NodeId, Output, TensorSpec, Tra
 use crate::shape::{PartialShape, Shape};
 use crate::tensor::{IntoTensor, Tensor};
 
-/// A node, its inputs by argument: one if the argument is one, or all of its list.
-pub(super) fn node<'a>(
-    graph: &mut Graph,
+/// A node of a name that begins so, its inputs by argument: one if the argument is one, or all of its list.
+pub(in crate::gradient) fn builder<'g, 'a>(
+    graph: &'g mut Graph,
     op: &str,
     name: &str,
     inputs: &[&[Output]],
     attrs: impl IntoIterator<Item = (&'a str, AttrValue)>,
-) -> Result<NodeId> {
+) -> Result<NodeBuilder<'g>> {
     let op = graph.registry().op(op)?.def;
     let name = graph.free_name(name);
     let mut builder = NodeBuilder::new(graph, op);
@@ -27,7 +27,18 @@ pub(super) fn node<'a>(
         };
     }
     attrs.into_iter().for_each(|(name, value)| _ = builder.attr(name, value));
-    builder.build()
+    Ok(builder)
+}
+
+/// As [`builder`]; adds the node.
+pub(super) fn node<'a>(
+    graph: &mut Graph,
+    op: &str,
+    name: &str,
+    inputs: &[&[Output]],
+    attrs: impl IntoIterator<Item = (&'a str, AttrValue)>,
+) -> Result<NodeId> {
+    builder(graph, op, name, inputs, attrs)?.build()
 }
 
 /// As [`node`], for an op whose first output is wanted.

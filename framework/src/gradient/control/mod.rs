@@ -11,7 +11,7 @@
 
 mod branch;
 mod call;
-mod emit;
+pub(super) mod emit;
 mod joint;
 mod loops;
 
