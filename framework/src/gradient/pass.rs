@@ -15,7 +15,7 @@ use super::value::{Gradient, IndexedSlices, Value};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
-use crate::graph::{CLASS, Graph, Node, NodeBuilder, NodeClass, NodeId, Output};
+use crate::graph::{CLASS, Graph, Node, NodeClass, NodeId, Output};
 use crate::shape::PartialShape;
 
 /// The gradient with respect to an output of a graph.
