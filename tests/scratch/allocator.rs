@@ -76,11 +76,11 @@ impl Function {
             if let Some(symbol) = symbol.name() {
                 name = format!("{name}{symbol:#} ");
             }
-            // Line tables say a function's file where they do not say its path.
+            // `HostBuffer::allocate`: line tables say a function's file where they do not say its path.
             is_buffer |= symbol.filename().is_some_and(|file| file.ends_with("framework/src/tensor/buffer.rs"));
         });
         let role = match name.as_str() {
-            name if is_buffer || name.contains("try_zeroed") => Role::Asks,
+            name if (is_buffer && name.contains("allocate")) || name.contains("try_zeroed") => Role::Asks,
             name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
             name if name.contains("try_reserve") => Role::TriesToReserve,
             _ => Role::Reserves,
