@@ -76,11 +76,12 @@ impl Function {
             if let Some(symbol) = symbol.name() {
                 name = format!("{name}{symbol:#} ");
             }
-            // `HostBuffer::allocate`: line tables say a function's file where they do not say its path.
+            // Where there are line tables, names from them lack the type: `allocate` of this file is `HostBuffer::allocate`.
             is_buffer |= symbol.filename().is_some_and(|file| file.ends_with("framework/src/tensor/buffer.rs"));
         });
         let role = match name.as_str() {
-            name if (is_buffer && name.contains("allocate")) || name.contains("try_zeroed") => Role::Asks,
+            name if is_buffer && name.contains("allocate") => Role::Asks,
+            name if name.contains("HostBuffer::allocate") || name.contains("try_zeroed") => Role::Asks,
             name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
             name if name.contains("try_reserve") => Role::TriesToReserve,
             _ => Role::Reserves,

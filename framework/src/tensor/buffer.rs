@@ -64,6 +64,8 @@ impl HostBuffer {
         })
     }
 
+    /// A frame of its own, by which a stack tells that the request may be refused.
+    #[inline(never)]
     fn allocate(capacity: usize) -> Option<HostBuffer> {
         if !memory::may_request(capacity) {
             return None;
