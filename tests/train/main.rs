@@ -1,5 +1,6 @@
 //! Training, held against tf.keras; see generate.py, which writes what is in `data`.
 
+mod adopt;
 mod cases;
 #[cfg(feature = "npy")]
 #[path = "../../examples/train-digits/main.rs"]

@@ -6,6 +6,7 @@
 //!
 //! - `scope`: what both have in common;
 //! - `initializer`, `variable`: variables and their first values;
+//! - `adopt`: variables of graphs that are there already;
 //! - `gradient`, `clip`: gradients of variables, and how they are bounded;
 //! - `schedule`: learning rates;
 //! - `rules`, `optimizer`: steps;
@@ -13,6 +14,7 @@
 //!
 //! `docs/training.md` has examples.
 
+mod adopt;
 mod clip;
 mod gradient;
 mod initializer;

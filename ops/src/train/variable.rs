@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientTape, Traced};
-use kernlink::graph::{Graph, IntoOperand, NodeId, OpScope};
+use kernlink::graph::{Graph, IntoOperand, NodeId, OpScope, Renumbering};
 use kernlink::runtime::EagerContext;
 use kernlink::shape::Shape;
 use kernlink::{Error, Result, ensure};
@@ -17,11 +17,16 @@ use crate::{assign_variable_op, read_variable_op, var_handle_op};
 /// A variable behind a handle: an output of a graph, or a tensor.
 #[derive(Clone)]
 pub struct Variable<V> {
-    name: Arc<str>,
-    handle: V,
-    dtype: DataType,
-    shape: Shape,
-    is_trainable: bool,
+    pub(super) name: Arc<str>,
+    pub(super) handle: V,
+    pub(super) dtype: DataType,
+    pub(super) shape: Shape,
+    pub(super) is_trainable: bool,
+}
+
+/// Whether variables of a dtype can be trained.
+pub(super) fn has_gradients(dtype: DataType) -> bool {
+    dtype.is_floating() || dtype.is_complex()
 }
 
 impl<V: Clone> Variable<V> {
@@ -101,9 +106,8 @@ impl<V> fmt::Debug for Variable<V> {
 /// # }
 /// ```
 pub struct Variables<S: TrainingScope> {
-    all: Vec<Variable<S::Output>>,
-    /// What gives them their first values.
-    initial: Vec<S::Node>,
+    /// Each with what gives it its first value, unless that comes with the model.
+    all: Vec<(Variable<S::Output>, Option<S::Node>)>,
     seed: i32,
     /// How many had random values.
     drawn: i64,
@@ -111,7 +115,7 @@ pub struct Variables<S: TrainingScope> {
 
 impl<S: TrainingScope> Default for Variables<S> {
     fn default() -> Self {
-        Variables { all: Vec::new(), initial: Vec::new(), seed: 0, drawn: 0 }
+        Variables { all: Vec::new(), seed: 0, drawn: 0 }
     }
 }
 
@@ -143,17 +147,17 @@ impl<S: TrainingScope> Variables<S> {
 
     /// All of them, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Variable<S::Output>> {
-        self.all.iter()
+        self.all.iter().map(|(variable, _)| variable)
     }
 
     /// Those that optimisers change.
     pub fn trainable(&self) -> impl Iterator<Item = &Variable<S::Output>> {
-        self.all.iter().filter(|variable| variable.is_trainable)
+        self.iter().filter(|variable| variable.is_trainable)
     }
 
     /// The variable of a name.
     pub fn find(&self, name: &str) -> Option<&Variable<S::Output>> {
-        self.all.iter().find(|variable| variable.name() == name)
+        self.iter().find(|variable| variable.name() == name)
     }
 
     /// How many there are.
@@ -164,7 +168,20 @@ impl<S: TrainingScope> Variables<S> {
     /// Forgets those that were added since, none of them random.
     pub(super) fn return_to(&mut self, mark: usize) {
         self.all.truncate(mark);
-        self.initial.truncate(mark);
+    }
+
+    /// Keeps a variable that is in the scope.
+    pub(super) fn insert(&mut self, variable: Variable<S::Output>, initial: Option<S::Node>) -> Result<()> {
+        self.check_name(&variable.name)?;
+        self.all.push((variable, initial));
+        Ok(())
+    }
+
+    fn check_name(&self, name: &str) -> Result<()> {
+        match self.find(name) {
+            Some(_) => Err(Error::already_exists(format!("there are two variables `{name}`"))),
+            None => Ok(()),
+        }
     }
 
     /// How many numbers the trainable ones have.
@@ -179,7 +196,15 @@ impl Variables<Graph> {
     /// # Errors
     /// NOT_FOUND if op NoOp is missing.
     pub fn initializer(&self, graph: &mut Graph) -> Result<NodeId> {
-        graph.group(self.initial.clone(), "init")
+        graph.group(self.all.iter().filter_map(|(_, initial)| *initial).collect(), "init")
+    }
+
+    /// Follows the nodes of a graph that was edited.
+    pub(super) fn renumber(&mut self, renumbering: &Renumbering) {
+        for (variable, initial) in &mut self.all {
+            variable.handle = renumbering.output(variable.handle).unwrap_or(variable.handle);
+            *initial = initial.and_then(|node| renumbering.node(node));
+        }
     }
 }
 
@@ -195,7 +220,7 @@ impl Variables<EagerContext> {
 
 impl<S: TrainingScope> fmt::Debug for Variables<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.all).finish()
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -235,10 +260,8 @@ impl<S: TrainingScope> NewVariable<'_, S> {
         S::Output: IntoOperand<S::Output>,
     {
         let NewVariable { variables, scope, name, shape, initializer, dtype, is_trainable } = self;
-        if variables.find(&name).is_some() {
-            return Err(Error::already_exists(format!("there are two variables `{name}`")));
-        }
-        let has_gradients = dtype.is_floating() || dtype.is_complex();
+        variables.check_name(&name)?;
+        let has_gradients = has_gradients(dtype);
         ensure!(
             has_gradients || is_trainable != Some(true),
             InvalidArgument,
@@ -250,8 +273,7 @@ impl<S: TrainingScope> NewVariable<'_, S> {
         variables.drawn += i64::from(initializer.is_random());
         let assign = assign_variable_op(scope, handle.clone(), value).name(&format!("{name}/Assign")).build()?;
         let variable = Variable { name: name.into(), handle, dtype, shape, is_trainable };
-        variables.all.push(variable.clone());
-        variables.initial.push(assign);
+        variables.insert(variable.clone(), Some(assign))?;
         Ok(variable)
     }
 }
