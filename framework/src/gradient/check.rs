@@ -5,6 +5,14 @@ use super::place::{ParameterKind, Place, Side};
 use crate::kernel::check::{Text, items, near_word, same, text};
 use crate::op::{ArgDef, AttrDef, OpDef};
 
+/// Says, for the type checker alone, that a crate registers one gradient of this op, or by this [`GradientName`] (`Self`): two
+/// are two implementations, which do not compile. Where the macro sees that two look the same, the second is number 1, and
+/// asks whether there is a number 0, for an error in words.
+pub trait RegistersGradient<Provider, const NUMBER: usize> {}
+
+/// Stands for a gradient's name in [`RegistersGradient`]; the parameter is a hash of it.
+pub struct GradientName<const NAME: u64>;
+
 /// The name of a declared op.
 pub const fn name_of(op: &'static OpDef) -> &'static str {
     text(&op.name)
