@@ -86,8 +86,8 @@ pub struct RewriteEntry {
 pub struct GradientEntry {
     /// By which nodes ask for it.
     pub name: &'static str,
-    /// The op that it is about.
-    pub op: &'static OpDef,
+    /// The name of the op that it is about; its declaration would keep an op in the program that was left out.
+    pub op: &'static str,
     /// The gradient, a [`GradientDef`](crate::gradient::GradientDef); `None` if selective registration left its op out, of
     /// which no node can ask for it then.
     pub gradient: Option<&'static (dyn Any + Send + Sync)>,

@@ -262,7 +262,7 @@ fn is_macro_call(item: &[TokenTree]) -> bool {
 fn not_differentiable(item: &[TokenTree], braces: Option<&Group>) -> Option<TokenStream> {
     let (call, ops) = match (item, braces) {
         (call, Some(braces)) => (call, braces),
-        ([call @ .., TokenTree::Group(ops)], None) => (&call[..], ops),
+        ([call @ .., TokenTree::Group(ops)], None) => (call, ops),
         _ => return None,
     };
     match call {

@@ -20,7 +20,7 @@ pub const fn name_of(op: &'static OpDef) -> &'static str {
 
 /// What a parameter called `name` of this kind stands for.
 #[track_caller]
-pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> Place {
+pub const fn parameter(op: &'static OpDef, name: &'static str, kind: ParameterKind) -> Place {
     if let ParameterKind::Attr { base, list } = kind {
         let attrs = items(&op.attrs);
         let mut at = 0;
@@ -31,7 +31,7 @@ pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> P
                     let message = message.push("` has type ").push(if attrs[at].ty.list { "list(" } else { "" });
                     message.push(attrs[at].ty.base.name()).push(if attrs[at].ty.list { ")" } else { "" }).refuse()
                 }
-                return Place { side: Side::Attr, argument: at, kind };
+                return Place { side: Side::Attr, argument: at, kind, name };
             }
             at += 1;
         }
@@ -71,7 +71,7 @@ pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> P
     if matches!(side, Side::Flow) && matches!(kind, ParameterKind::Shape | ParameterKind::Shapes) {
         message.push("` has the shape of its output: take that").refuse()
     }
-    Place { side, argument, kind }
+    Place { side, argument, kind, name }
 }
 
 /// The output to which `d_NAME` flows back.

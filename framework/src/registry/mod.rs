@@ -340,16 +340,20 @@ mod tests {
 
     #[test]
     fn gradients_of_one_name_are_told_with_both_places() {
-        static PROVIDER: Provider = Provider { name: "own", ..Provider::RUN_TIME };
-        let entry = |name, line| -> &'static GradientEntry {
-            let location = crate::kernel::Location { file: "own/src/lib.rs", line };
-            let (op, writable) = (&crate::op::OpDef::EMPTY, false.into());
-            Box::leak(Box::new(GradientEntry { name, op, gradient: None, provider: &PROVIDER, location, writable }))
+        static OWN: Provider = Provider { name: "own", ..Provider::RUN_TIME };
+        static OTHER: Provider = Provider { name: "other", ..Provider::RUN_TIME };
+        let entry = |name, provider, file, line| -> &'static GradientEntry {
+            let location = crate::kernel::Location { file, line };
+            let writable = false.into();
+            Box::leak(Box::new(GradientEntry { name, op: name, gradient: None, provider, location, writable }))
         };
-        assert!(check_gradients(vec![entry("A", 1), entry("B", 2)]).is_ok());
-        let error = check_gradients(vec![entry("A", 7), entry("B", 2), entry("A", 3)]).unwrap_err();
-        let both = "gradient A is registered at own/src/lib.rs:3 (crate own) and again at own/src/lib.rs:7 (crate own)";
-        assert!(error.message().contains(both), "{error}");
+        let own = |name, line| entry(name, &OWN, "own/src/lib.rs", line);
+        assert!(check_gradients(vec![own("A", 1), own("B", 2)]).is_ok());
+        let error =
+            check_gradients(vec![own("A", 7), own("B", 2), entry("A", &OTHER, "other/src/lib.rs", 3)]).unwrap_err();
+        let both = "gradient A is registered at other/src/lib.rs:3 (crate other) and again at own/src/lib.rs:7 (crate own): an \
+                    op has one gradient, or is `not_differentiable!`";
+        assert!(error.message().contains(both) && error.code() == crate::error::Code::AlreadyExists, "{error}");
     }
 
     #[test]

@@ -91,15 +91,9 @@ mod tests {
             location: LOCATION,
         };
         let gradient = || -> &'static GradientEntry {
-            let (op, writable) = (&OpDef::EMPTY, false.into());
-            Box::leak(Box::new(GradientEntry {
-                name: "",
-                op,
-                gradient: None,
-                provider: &OWN,
-                location: LOCATION,
-                writable,
-            }))
+            let writable = false.into();
+            let (provider, location) = (&OWN, LOCATION);
+            Box::leak(Box::new(GradientEntry { name: "", op: "", gradient: None, provider, location, writable }))
         };
         let entry = || -> &'static OpEntry {
             Box::leak(Box::new(OpEntry {

@@ -152,7 +152,7 @@ fn entry(
 
         #krate::__collect_gradient!(#bare, #krate::__private::GradientEntry {
             name: #name,
-            op: __OP,
+            op: __OP_NAME,
             gradient: if __SELECTED { ::std::option::Option::Some(&#marker) } else { ::std::option::Option::None },
             provider: __PROVIDER,
             location: #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() },
