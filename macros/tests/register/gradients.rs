@@ -14,6 +14,7 @@ pub enum Slopes {
     FlatTwo,
     FlatThree,
     FlatFour,
+    FlatFive,
 }
 
 #[register_gradient(op = GradientOne)]
@@ -37,12 +38,9 @@ not_differentiable!(FlatOne, FlatTwo,);
 kernlink_macros::not_differentiable! { FlatThree }
 not_differentiable![self::FlatFour];
 
-fn _within_a_function() {
-    #[register_op(input("x: float"), output("y: float"))]
-    struct FlatFive;
-
+const _: () = {
     not_differentiable!(FlatFive);
-}
+};
 
 /// Of several under conditions the compiler keeps one, wherever the condition stands.
 #[cfg(test)]
