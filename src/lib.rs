@@ -99,8 +99,8 @@ pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
 pub use kernlink_macros::{
-    not_differentiable, register_gradient, register_kernel, register_op, register_rewrite, registered_kernels,
-    registered_ops,
+    not_differentiable, register_gradient, register_kernel, register_op, register_rewrite, registered_gradients,
+    registered_kernels, registered_ops,
 };
 pub use kernlink_ops as ops;
 #[cfg(feature = "train")]

@@ -86,9 +86,10 @@ pub struct RewriteEntry {
 pub struct GradientEntry {
     /// By which nodes ask for it.
     pub name: &'static str,
-    /// The op that it is about.
-    pub op: &'static OpDef,
-    /// The gradient, a [`GradientDef`](crate::gradient::GradientDef); `None` if selective registration left its op out.
+    /// The name of the op that it is about; its declaration would keep an op in the program that was left out.
+    pub op: &'static str,
+    /// The gradient, a [`GradientDef`](crate::gradient::GradientDef); `None` if selective registration left its op out, of
+    /// which no node can ask for it then.
     pub gradient: Option<&'static (dyn Any + Send + Sync)>,
     /// The crate that registered it.
     pub provider: &'static Provider,
@@ -292,51 +293,79 @@ macro_rules! __collect_gradient {
     };
 }
 
-/// Names the crate as a provider of ops or kernels. Stands once in each such crate, at its root; every
+/// Names the crate as a provider of ops, kernels or gradients. Stands once in each such crate, at its root; every
 /// registration points to it.
 ///
 /// ```ignore
 /// kernlink::provider!();                            // promises nothing
 /// kernlink::provider!(ops = 2, kernels = 6);        // the registry checks that the linker kept them all
+/// kernlink::provider!(ops = 2, kernels = 6, gradients = 2); // and these
 /// kernlink::provider!(kernels = 6, part_of = "my-kernels"); // crates that say the same are one provider to users
 /// kernlink::provider!(ops = 2, feature_of = hint);  // errors ask `hint(op)` which Cargo feature brings what is missing
 /// kernlink::provider!(ops = 2, lacks = reason);     // errors ask `reason(op)` why the crate has it with no feature
 /// ```
 #[macro_export]
 macro_rules! provider {
-    () => { $crate::provider!(@ None, None, None, None); };
-    (ops = $ops:expr $(, feature_of = $feature_of:expr)? $(, lacks = $lacks:expr)? $(,)?) => {
-        $crate::provider!(@ Some($ops), None, $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?));
-    };
-    (kernels = $kernels:expr $(, part_of = $whole:expr)? $(, feature_of = $feature_of:expr)? $(,)?) => {
+    () => { $crate::provider!(@ [None, None, None], None, None); };
+    (
+        ops = $ops:expr
+        $(, gradients = $gradients:expr)?
+        $(, feature_of = $feature_of:expr)?
+        $(, lacks = $lacks:expr)?
+        $(,)?
+    ) => {
         $crate::provider!(
-            @ None, Some($kernels), $crate::provider!(? $($feature_of)?), None, $crate::provider!(? $($whole)?)
+            @ [Some($ops), None, $crate::provider!(? $($gradients)?)],
+            $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?)
         );
     };
-    (ops = $ops:expr, kernels = $kernels:expr $(, feature_of = $feature_of:expr)? $(, lacks = $lacks:expr)? $(,)?) => {
+    (
+        kernels = $kernels:expr
+        $(, gradients = $gradients:expr)?
+        $(, part_of = $whole:expr)?
+        $(, feature_of = $feature_of:expr)?
+        $(,)?
+    ) => {
         $crate::provider!(
-            @ Some($ops), Some($kernels), $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?)
+            @ [None, Some($kernels), $crate::provider!(? $($gradients)?)],
+            $crate::provider!(? $($feature_of)?), None, $crate::provider!(? $($whole)?)
         );
+    };
+    (
+        ops = $ops:expr,
+        kernels = $kernels:expr
+        $(, gradients = $gradients:expr)?
+        $(, feature_of = $feature_of:expr)?
+        $(, lacks = $lacks:expr)?
+        $(,)?
+    ) => {
+        $crate::provider!(
+            @ [Some($ops), Some($kernels), $crate::provider!(? $($gradients)?)],
+            $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?)
+        );
+    };
+    (gradients = $gradients:expr $(,)?) => {
+        $crate::provider!(@ [None, None, Some($gradients)], None, None);
     };
     (|) => { None };
     (| $whole:expr) => { $whole };
     (?) => { None };
     (? $value:expr) => { Some($value) };
     // The `$` is for the macro that is made.
-    (@ $ops:expr, $kernels:expr, $feature_of:expr, $lacks:expr $(, $whole:expr)?) => {
-        $crate::provider!(@ $ops, $kernels, $feature_of, $lacks $(, $whole)?; $);
+    (@ [$($promised:expr),*], $feature_of:expr, $lacks:expr $(, $whole:expr)?) => {
+        $crate::provider!(@ [$($promised),*], $feature_of, $lacks $(, $whole)?; $);
     };
-    (@ $ops:expr, $kernels:expr, $feature_of:expr, $lacks:expr $(, $whole:expr)?; $dollar:tt) => {
+    (@ [$($promised:expr),*], $feature_of:expr, $lacks:expr $(, $whole:expr)?; $dollar:tt) => {
         #[allow(unused_imports, reason = "of a second `provider!` it is hidden")]
         use $crate::__private::first_provider::*;
         __kernlink_provider! {
-            /// This crate as a provider of ops and kernels.
+            /// This crate as a provider of ops, kernels and gradients.
             pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider::new(
                 env!("CARGO_PKG_NAME"),
                 $crate::kernel::Location { file: file!(), line: line!() },
             )
             .with_whole($crate::provider!(| $($whole)?))
-            .with_promises($ops, $kernels)
+            .with_promises($($promised),*)
             .with_reasons($feature_of, $lacks);
 
             // A glob import of another crate's root must not bring that crate's.
@@ -354,7 +383,7 @@ macro_rules! provider {
             ($dollar($dollar items:tt)*) => {
                 ::core::compile_error!(
                     "this crate has a second `kernlink::provider!`: a crate is one provider; keep one, with the numbers of \
-                     all its ops and kernels"
+                     all its ops, kernels and gradients"
                 );
             };
         }

@@ -1,4 +1,5 @@
-//! `registered_ops!()` and `registered_kernels!()`: how many registrations the crate's sources hold.
+//! `registered_ops!()`, `registered_kernels!()` and `registered_gradients!()`: how many registrations the crate's sources
+//! hold.
 //!
 //! What the linker delivers is compared with this number, so that it must not come from the linker. It comes from the
 //! sources: from the file of the call, which is the crate's root, and the modules below it. What stands under
@@ -11,13 +12,14 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
-use crate::kernel;
+use crate::{gradient, kernel};
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Ops,
     Kernels,
+    Gradients,
 }
 
 /// An expression that is the number of registrations in the crate whose root holds the call.
@@ -69,7 +71,7 @@ struct Attributes {
 impl Counter {
     fn file(&mut self, text: &str, place: &Place, conditions: &[TokenStream]) {
         // Most of the time goes into tokens.
-        if text.contains("register_") || text.contains("mod ") {
+        if ["register_", "mod ", gradient::NOTHING].iter().any(|word| text.contains(word)) {
             // What is no Rust the compiler reports.
             if let Ok(tokens) = text.parse() {
                 self.items(tokens, place, conditions);
@@ -141,14 +143,16 @@ impl Counter {
                     let counts = kernel::count(arguments, &whole).into_iter();
                     counts.map(|count| vec![(Vec::new(), count)]).collect()
                 }
+                Kind::Gradients => arguments.map(|arguments| vec![(Vec::new(), gradient::count(arguments))]).collect(),
             };
             for ((condition, _), counts) in attributes.registrations.iter().zip(counts) {
                 for (own, count) in counts {
-                    let all = conditions.iter().cloned().chain(condition.clone()).chain(own).collect::<Vec<_>>();
-                    let text = all.iter().map(TokenStream::to_string).collect::<Vec<_>>().join(", ");
-                    self.counts.entry(text).or_insert((all, 0)).1 += count;
+                    self.add(conditions.iter().cloned().chain(condition.clone()).chain(own).collect(), count);
                 }
             }
+        }
+        if let Some(ops) = not_differentiable(item, group).filter(|_| self.kind == Kind::Gradients) {
+            self.add(conditions.to_vec(), gradient::count_nothing(ops));
         }
         match (module(item), group) {
             (Some(name), Some(group)) => {
@@ -173,6 +177,12 @@ impl Counter {
             (None, Some(group)) if !is_macro_call(item) => self.items(group.stream(), place, conditions),
             (None, _) => {}
         }
+    }
+
+    /// Adds registrations that stand under these conditions.
+    fn add(&mut self, conditions: Vec<TokenStream>, count: usize) {
+        let text = conditions.iter().map(TokenStream::to_string).collect::<Vec<_>>().join(", ");
+        self.counts.entry(text).or_insert((conditions, 0)).1 += count;
     }
 
     /// The variants of an enum, with their conditions.
@@ -218,6 +228,7 @@ impl Counter {
         name == match self.kind {
             Kind::Ops => "register_op",
             Kind::Kernels => "register_kernel",
+            Kind::Gradients => "register_gradient",
         }
     }
 }
@@ -244,6 +255,19 @@ fn is_macro_call(item: &[TokenTree]) -> bool {
         [.., TokenTree::Ident(_), bang] if is_punct(bang, '!') => true,
         [.., TokenTree::Ident(_), bang, TokenTree::Ident(_)] if is_punct(bang, '!') => true,
         _ => false,
+    }
+}
+
+/// What stands in `not_differentiable!(...)`, whatever its brackets: braces end the item, others are part of it.
+fn not_differentiable(item: &[TokenTree], braces: Option<&Group>) -> Option<TokenStream> {
+    let (call, ops) = match (item, braces) {
+        (call, Some(braces)) => (call, braces),
+        ([call @ .., TokenTree::Group(ops)], None) => (call, ops),
+        _ => return None,
+    };
+    match call {
+        [.., TokenTree::Ident(name), bang] if name == gradient::NOTHING && is_punct(bang, '!') => Some(ops.stream()),
+        _ => None,
     }
 }
 

@@ -244,7 +244,11 @@ pub fn register_rewrite(args: TokenStream, item: TokenStream) -> TokenStream {
 /// How many ops the sources of this crate declare with `#[register_op]`, for `provider!` at the crate's root.
 ///
 /// ```ignore
-/// kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());
+/// kernlink::provider!(
+///     ops = kernlink::registered_ops!(),
+///     kernels = kernlink::registered_kernels!(),
+///     gradients = kernlink::registered_gradients!(),
+/// );
 /// ```
 ///
 /// It reads the file where it stands and the modules below that, with their `#[cfg(...)]`. Registrations that a macro
@@ -258,6 +262,13 @@ pub fn registered_ops(arguments: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn registered_kernels(arguments: TokenStream) -> TokenStream {
     count::registered(count::Kind::Kernels, arguments.into()).into()
+}
+
+/// How many gradients the sources of this crate register with `#[register_gradient]` and `not_differentiable!`, one for each
+/// of their ops; see [`registered_ops!`].
+#[proc_macro]
+pub fn registered_gradients(arguments: TokenStream) -> TokenStream {
+    count::registered(count::Kind::Gradients, arguments.into()).into()
 }
 
 /// Registers the gradient of an op: how what flows back to its outputs flows on to its inputs.
@@ -298,7 +309,7 @@ pub fn registered_kernels(arguments: TokenStream) -> TokenStream {
 /// | `crate = path` | where `kernlink` is, if not at `::kernlink` |
 ///
 /// Names that the op does not have do not compile, nor do a value where the op has a list, or as many gradients as it does not
-/// have inputs.
+/// have inputs. Neither do two gradients of one op or of one name in one crate.
 ///
 /// [`IndexedSlices`]: https://www.tensorflow.org/api_docs/python/tf/IndexedSlices
 #[proc_macro_attribute]
@@ -309,7 +320,7 @@ pub fn register_gradient(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Registers that nothing flows back through some ops: `not_differentiable!(Shape, Size)`.
 ///
 /// A gradient through them is nothing, without an error. Of an op of which neither this nor a gradient is registered, it is an
-/// error.
+/// error. A crate that registers both for one op does not compile.
 #[proc_macro]
 pub fn not_differentiable(ops: TokenStream) -> TokenStream {
     gradient::not_differentiable(ops.into()).into()

@@ -20,8 +20,13 @@ use crate::provider;
 ///
 /// Outside of the compiler there are none: editors expand an item many times, in one process for many crates.
 pub(crate) fn earlier(key: String, span: Span) -> Vec<String> {
+    earlier_saying(key, "", span).into_iter().map(|(place, _)| place).collect()
+}
+
+/// The same, each with what its registration says.
+pub(crate) fn earlier_saying(key: String, said: &'static str, span: Span) -> Vec<(String, &'static str)> {
     /// One process of the compiler expands the macros of one crate.
-    static SEEN: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
+    static SEEN: Mutex<BTreeMap<String, Vec<(String, &'static str)>>> = Mutex::new(BTreeMap::new());
     if !proc_macro::is_available() || provider::root().is_none() {
         return Vec::new();
     }
@@ -30,6 +35,6 @@ pub(crate) fn earlier(key: String, span: Span) -> Vec<String> {
     let mut seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let places = seen.entry(key).or_default();
     let earlier = places.clone();
-    places.push(place);
+    places.push((place, said));
     earlier
 }

@@ -1,9 +1,11 @@
-//! What `#[register_op]` and `#[register_kernel]` produce.
+//! What `#[register_op]`, `#[register_kernel]` and `#[register_gradient]` produce.
 
 extern crate kernlink_framework as kernlink;
 
 #[path = "register/families.rs"]
 mod families;
+#[path = "register/gradients.rs"]
+mod gradients;
 #[path = "register/kernels.rs"]
 mod kernels;
 #[path = "register/ops.rs"]
@@ -11,7 +13,11 @@ mod ops;
 #[path = "register/wrappers.rs"]
 mod wrappers;
 
-kernlink::provider!(ops = kernlink_macros::registered_ops!(), kernels = kernlink_macros::registered_kernels!());
+kernlink::provider!(
+    ops = kernlink_macros::registered_ops!(),
+    kernels = kernlink_macros::registered_kernels!(),
+    gradients = kernlink_macros::registered_gradients!(),
+);
 
 /// What counts under conditions alone.
 #[cfg(not(test))]
@@ -31,6 +37,8 @@ fn the_sources_tell_how_much_is_registered() {
     let own = |provider| std::ptr::eq(provider, &KERNLINK_PROVIDER);
     let ops = kernlink::collect::linked_ops().filter(|op| own(op.provider)).count();
     let kernels = kernlink::collect::linked_kernels().filter(|kernel| own(kernel.provider)).count();
-    assert_eq!((KERNLINK_PROVIDER.ops, KERNLINK_PROVIDER.kernels), (Some(ops), Some(kernels)));
-    assert!(ops > 10 && kernels > 100, "{ops} and {kernels}");
+    let gradients = kernlink::collect::linked_gradients().filter(|gradient| own(gradient.provider)).count();
+    let promised = (KERNLINK_PROVIDER.ops, KERNLINK_PROVIDER.kernels, KERNLINK_PROVIDER.gradients);
+    assert_eq!(promised, (Some(ops), Some(kernels), Some(gradients)));
+    assert!(ops > 10 && kernels > 100 && gradients == 11, "{ops}, {kernels} and {gradients}");
 }

@@ -121,11 +121,19 @@ pub use training::*;
 /// The number of ops that this crate declares with its present features.
 pub const OPS: usize = kernlink_macros::registered_ops!();
 
-kernlink::provider!(ops = OPS, feature_of = feature_of, lacks = lacks::lacks);
+/// The number of gradients that this crate registers with its present features; ops through which nothing flows count, too.
+pub const GRADIENTS: usize = kernlink_macros::registered_gradients!() + GRADIENTS_BY_MACROS;
+
+#[cfg(feature = "gradients")]
+const GRADIENTS_BY_MACROS: usize = gradients::BY_MACROS;
+#[cfg(not(feature = "gradients"))]
+const GRADIENTS_BY_MACROS: usize = 0;
+
+kernlink::provider!(ops = OPS, gradients = GRADIENTS, feature_of = feature_of, lacks = lacks::lacks);
 
 #[cfg(test)]
 mod tests {
-    use kernlink::collect::linked_ops;
+    use kernlink::collect::{linked_gradients, linked_ops};
 
     use super::*;
 
@@ -134,6 +142,13 @@ mod tests {
         let ours = || linked_ops().filter(|op| std::ptr::eq(op.provider, &KERNLINK_PROVIDER));
         assert_eq!(ours().count(), OPS);
         assert_eq!(ours().find(|op| op.shape_fn.is_none()).map(|op| &op.def.name), None);
+    }
+
+    #[test]
+    fn the_promised_number_of_gradients_is_registered() {
+        let ours = linked_gradients().filter(|gradient| std::ptr::eq(gradient.provider, &KERNLINK_PROVIDER)).count();
+        assert_eq!(ours, GRADIENTS);
+        assert!(if cfg!(feature = "gradients") { ours > 200 } else { ours == 0 }, "{ours}");
     }
 
     #[test]

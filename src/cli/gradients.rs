@@ -33,6 +33,11 @@ pub(crate) struct Gradients {
     out: PathBuf,
 }
 
+/// What to do about an op that has no gradient.
+const ADVICE: &str = "name an output on the way with --stop, so that it counts as a constant and nothing flows through it, or \
+                      let --x be one between it and the --y; a gradient of one's own is in the command of a crate that registers \
+                      it, which `kernlink new` begins";
+
 pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     output::check("--out", &args.out)?;
     output::check_distinct(&[("--out", args.out.as_path())], &args.model)?;
@@ -81,7 +86,7 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let before = graph.nodes().len();
     let asked = OfGraph::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
     let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops);
-    let found = asked.add_to(&mut graph)?;
+    let found = asked.advise(ADVICE).add_to(&mut graph)?;
     if found.iter().all(Option::is_none) {
         let names = |outputs: &[String]| outputs.iter().map(|name| shortened(name)).collect::<Vec<_>>().join(", ");
         return Err(Error::invalid_argument(format!(

@@ -12,7 +12,7 @@ use crate::support::{constant, graph, node};
 
 const FLOAT: AttrValue = AttrValue::Type(DataType::Float);
 
-/// `y = sum(x[indices]²)`, `z = -own(2x * w)`, of which `own` has no gradient, and an integer.
+/// `y = sum(x[indices]²)`, `z = -own(2x * w)`, of which `own` has no gradient, `hard`, which has none either, and an integer.
 fn model(name: &str) -> String {
     let t = [("T", FLOAT)];
     let gather = [
@@ -35,6 +35,7 @@ fn model(name: &str) -> String {
             node("product", "Mul", &["twice", "w"], &t),
             node("own", "Identity", &["product"], &[("T", FLOAT), ("_gradient_op_type", "CustomGradient-7".into())]),
             node("z", "Neg", &["own"], &t),
+            node("hard", "Mod", &["x", "x"], &t),
             node("unused", "Placeholder", &[], &[("dtype", FLOAT)]),
             node("whole", "Cast", &["x"], &cast),
         ]),
@@ -46,8 +47,10 @@ fn gradients_are_added_by_name() {
     let (model, out) = (model("gradients.pb"), folder("gradients").join("out.pb"));
     let out = out.to_str().unwrap();
     let text = good(&["gradients", &model, "--y", "y:0", "--x", "x:0", "--x", "unused", "--x", "squares", "-o", out]);
-    holds(&text, &["gradients.pb: 13 nodes, ", " added\ngradients of y\n", "of rows that were gathered"]);
+    holds(&text, &["gradients.pb: 14 nodes, ", " added\ngradients of y\n", "of rows that were gathered"]);
     holds(&text, &["0  with respect to x        gradients/0  float", "1  with respect to unused   —", "gradients/2"]);
+    // A program that makes them itself needs what they are made of.
+    holds(&good(&["select", out]), &["\nFill CPU T=float ", "\nUnsortedSegmentSum CPU "]);
     let run = good(&["run", out, "--input", "x=[1, 2, 3]", "--output", "gradients/0", "--output", "gradients/2"]);
     holds(&run, &["2.0 0.0 12.0", "1.0 1.0 1.0"]);
 
@@ -109,7 +112,9 @@ fn mistakes_are_named() {
     with("whole", "x", 2, &["INVALID_ARGUMENT", "`whole` is int32", "logits"]);
     with("y", "indices", 2, &["INVALID_ARGUMENT", "--x", "`indices` is int32"]);
     with("y", "w", 2, &["INVALID_ARGUMENT", "y depends on none of w", "nothing is written"]);
-    with("z", "x", 2, &["NOT_FOUND", "CustomGradient-7", "`z` (Neg) ← `own` (Identity)"]);
+    let advice = "name an output on the way with --stop";
+    with("z", "x", 2, &["NOT_FOUND", "CustomGradient-7", advice, "`z` (Neg) ← `own` (Identity)"]);
+    with("hard", "x", 2, &["NOT_FOUND", "op Mod has no registered gradient", advice, "`hard` (Mod)"]);
     bad(&["gradients", &model, "--y", "y", "-o", out], 2, &["--x"]);
     bad(&["gradients", &model, "--y", "y", "--x", "x", "-o", &model], 2, &["--out"]);
     let folder = folder("gradients");

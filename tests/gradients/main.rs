@@ -73,6 +73,37 @@ fn mistakes_are_named() {
     assert!(error.message().contains("grad_ys"), "{error}");
 }
 
+/// A node may ask for the gradient of another op, if it has what that takes.
+#[test]
+fn a_node_may_ask_for_the_gradient_of_another_op() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let asks = |graph: &mut Graph, name: &str| ops::sign(graph, x).attr("_gradient_op_type", name).build().unwrap();
+    let straight_through = asks(&mut graph, "Identity");
+    let found = Gradients::of([straight_through]).with_respect_to([x]).add_to(&mut graph).unwrap();
+    let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+    for (name, code, words) in [
+        (
+            "Conv2D",
+            Code::InvalidArgument,
+            "in the gradient of op Conv2D, for which `Sign_1` (Sign) asks by `Conv2D`: op Sign has no argument \
+             that could be the gradient's `filter`",
+        ),
+        ("LeakyRelu", Code::InvalidArgument, "`Sign_2` (Sign) asks by `LeakyRelu`: attr `alpha` is missing"),
+        (
+            "Mine",
+            Code::NotFound,
+            "node `Sign_3` asks: register it with `#[register_gradient(op = Sign, name = \"Mine\")]`; the way",
+        ),
+    ] {
+        let y = asks(&mut graph, name);
+        let error = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap_err();
+        assert!(error.code() == code && error.message().contains(words), "{error}");
+    }
+    let answers = run(graph, &[(x, Tensor::scalar(-2.0f32))], &[found]).unwrap();
+    assert_eq!(answers[0].to_scalar::<f32>().unwrap(), 1.0);
+}
+
 /// A long chain is differentiated without recursion, and constants on the way cost nothing.
 #[test]
 fn long_chains_are_differentiated() {

@@ -60,6 +60,6 @@ case " $profiles " in *" dev "*)
     echo "  $text"
 esac
 
-printf '\n%s\n' "found (ops+kernels of each crate): $expected"
+printf '\n%s\n' "found (ops+kernels+gradients of each crate): $expected"
 printf '%s\n' "${rows[@]}"
 exit $failed

@@ -402,12 +402,17 @@ fn duplicates_are_reported_with_both_locations() {
 
 #[test]
 fn a_broken_promise_is_explained() {
-    static LOST: Provider =
-        Provider::new("lost-crate", Location { file: "lost/src/lib.rs", line: 1 }).with_promises(Some(3), Some(0));
+    static LOST: Provider = Provider::new("lost-crate", Location { file: "lost/src/lib.rs", line: 1 }).with_promises(
+        Some(3),
+        Some(0),
+        Some(2),
+    );
     let error = Registry::linked(&[&LOST]).err().unwrap();
     assert_eq!(error.code(), Code::FailedPrecondition);
-    let number = "If a number in `provider!` is wrong, correct it: `ops = 0` at lost/src/lib.rs:1 is what was found";
-    for word in ["lost-crate", "delivered 0 of its 3 ops", "lost/src/lib.rs:1", number, "--whole-archive"] {
+    let numbers = "If a number in `provider!` is wrong, correct it: `gradients = 0` at lost/src/lib.rs:1, `ops = 0` at \
+                   lost/src/lib.rs:1 are what was found";
+    let lost = ["lost-crate", "delivered 0 of its 3 ops", "delivered 0 of its 2 gradients", "lost/src/lib.rs:1"];
+    for word in lost.into_iter().chain([numbers, "--whole-archive"]) {
         assert!(error.message().contains(word), "`{word}` is not in: {error}");
     }
     assert!(Registry::linked(&[&crate::KERNLINK_PROVIDER]).is_ok());

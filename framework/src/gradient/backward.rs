@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
+use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input, within};
 use super::place::Side;
 use super::record::{Executed, Kept, Recorded, Records, Runs, Slot};
 use super::scope::{Differentiated, GradientScope};
@@ -146,7 +146,7 @@ impl<'a, 'p> Pass<'a, 'p> {
                 return Err(Error::unimplemented(message).at_node("an op on the tape", &op.name, ""));
             }
             let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
-            return Err(no_gradient(op, "an op on the tape", asked.as_deref()));
+            return Err(no_gradient(op, "an op on the tape", asked.as_deref(), None));
         };
         let Some(differentiation) = &gradient.differentiation else { return Ok(()) };
         let mut flows = Vec::with_capacity(arrived.len());
@@ -162,7 +162,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
         let found = (differentiation.call)(&mut GradientScope::new(&mut node));
         let found = found.and_then(|found| per_input(op, signature, found));
-        let found = found.map_err(|error| error.context(format!("in the gradient of an op {}", op.name)))?;
+        let found = found.map_err(|error| within(Some(gradient), op, None, error))?;
         for (Slot { id, .. }, flow) in inputs.iter().zip(found) {
             if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
                 let flow = self.traced_gradient(flow);

@@ -5,6 +5,14 @@ use super::place::{ParameterKind, Place, Side};
 use crate::kernel::check::{Text, items, near_word, same, text};
 use crate::op::{ArgDef, AttrDef, OpDef};
 
+/// Says, for the type checker alone, that a crate registers one gradient of this op, or by this [`GradientName`] (`Self`): two
+/// are two implementations, which do not compile. Where the macro sees that two look the same, the second is number 1, and
+/// asks whether there is a number 0, for an error in words.
+pub trait RegistersGradient<Provider, const NUMBER: usize> {}
+
+/// Stands for a gradient's name in [`RegistersGradient`]; the parameter is a hash of it.
+pub struct GradientName<const NAME: u64>;
+
 /// The name of a declared op.
 pub const fn name_of(op: &'static OpDef) -> &'static str {
     text(&op.name)
@@ -12,7 +20,7 @@ pub const fn name_of(op: &'static OpDef) -> &'static str {
 
 /// What a parameter called `name` of this kind stands for.
 #[track_caller]
-pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> Place {
+pub const fn parameter(op: &'static OpDef, name: &'static str, kind: ParameterKind) -> Place {
     if let ParameterKind::Attr { base, list } = kind {
         let attrs = items(&op.attrs);
         let mut at = 0;
@@ -23,7 +31,7 @@ pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> P
                     let message = message.push("` has type ").push(if attrs[at].ty.list { "list(" } else { "" });
                     message.push(attrs[at].ty.base.name()).push(if attrs[at].ty.list { ")" } else { "" }).refuse()
                 }
-                return Place { side: Side::Attr, argument: at, kind };
+                return Place { side: Side::Attr, argument: at, kind, name };
             }
             at += 1;
         }
@@ -63,7 +71,7 @@ pub const fn parameter(op: &'static OpDef, name: &str, kind: ParameterKind) -> P
     if matches!(side, Side::Flow) && matches!(kind, ParameterKind::Shape | ParameterKind::Shapes) {
         message.push("` has the shape of its output: take that").refuse()
     }
-    Place { side, argument, kind }
+    Place { side, argument, kind, name }
 }
 
 /// The output to which `d_NAME` flows back.

@@ -1,11 +1,12 @@
 //! What can be differentiated, and what gradients are asked for.
 
-use super::def::registered_gradients;
+use super::def::{GradientDef, registered_gradients};
 use super::result::{InputGradient, InputGradients};
 use super::value::Gradient;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::op::{OpDef, Signature};
+use crate::select;
 
 /// The attr by which a node asks for a gradient that is not its op's own.
 pub(super) const GRADIENT_OP_TYPE: &str = "_gradient_op_type";
@@ -15,9 +16,10 @@ pub(super) fn is_trainable(dtype: DataType) -> bool {
     dtype.is_floating() || dtype.is_complex() || matches!(dtype, DataType::Resource | DataType::Variant)
 }
 
-/// That an op on the way has no gradient. `node` says which one it is, `asked` for which gradient it asks.
+/// That an op on the way has no gradient. `node` says which one it is, `asked` for which gradient it asks, and `advice` what to
+/// do, if that is not to register one.
 #[cold]
-pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>) -> Error {
+pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>, advice: Option<&str>) -> Error {
     let op = &op.name;
     if registered_gradients().is_empty() {
         let message = format!(
@@ -25,14 +27,51 @@ pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>) -> Error 
         );
         return Error::not_found(message);
     }
-    Error::not_found(match asked {
-        Some(name) => format!("no gradient `{name}` is registered, for which {node} asks"),
-        None => format!(
-            "op {op} has no registered gradient, and {node} is on the way from what is differentiated to what it is \
-             differentiated by: register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it \
-             with `not_differentiable!({op})`"
+    let (what, registration) = match asked {
+        Some(name) => {
+            let name = shortened(name);
+            (
+                format!("no gradient `{name}` is registered, for which {node} asks"),
+                format!("register it with `#[register_gradient(op = {op}, name = \"{name}\")]`"),
+            )
+        }
+        None => (
+            format!(
+                "op {op} has no registered gradient, and {node} is on the way from what is differentiated to what it is \
+                 differentiated by"
+            ),
+            format!(
+                "register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it with \
+                 `not_differentiable!({op})`"
+            ),
         ),
-    })
+    };
+    Error::not_found(format!("{what}: {}", advice.unwrap_or(&registration)))
+}
+
+/// An error of the gradient of a node, or of an op that was run, with where that is; and, where a selection left out what the
+/// gradient is made of, how to select it.
+#[cold]
+pub(super) fn within(gradient: Option<&GradientDef>, op: &OpDef, node: Option<&str>, error: Error) -> Error {
+    let node = match node {
+        Some(name) => format!("`{}` ({})", shortened(name), op.name),
+        None => format!("an op {}", op.name),
+    };
+    let place = match gradient.filter(|gradient| gradient.op.name != op.name) {
+        Some(GradientDef { name, op, .. }) => {
+            format!("in the gradient of op {}, for which {node} asks by `{}`", op.name, shortened(name))
+        }
+        None => format!("in the gradient of {node}"),
+    };
+    let is_left_out = select::source().is_some() && error.message().contains(&select::advice());
+    let error = error.context(place);
+    match is_left_out {
+        true => error.append(
+            "; a model that was not differentiated does not have the ops of gradients: select a graph that has them, too, \
+             which `kernlink gradients MODEL --y LOSS --x INPUT -o GRAPH.pb` writes",
+        ),
+        false => error,
+    }
 }
 
 /// What flows on to each input, by position, if a gradient has returned as many as there are inputs.

@@ -86,6 +86,14 @@ impl Gradients {
         self
     }
 
+    /// What an error advises if an op on the way has no gradient, in the place of how to register one: for a program whose users
+    /// do not write it.
+    #[must_use]
+    pub fn advise(mut self, advice: &'static str) -> Gradients {
+        self.options.advice = Some(advice);
+        self
+    }
+
     /// Adds the nodes; returns the gradient for each of the `xs`, `None` where the `ys` do not depend on it.
     ///
     /// # Errors

@@ -25,12 +25,12 @@ pub trait Parameter: Sized {
     /// Takes it.
     ///
     /// # Errors
-    /// INTERNAL if the node does not have it; and what the ops meet that make a gradient dense, or zeros.
+    /// INVALID_ARGUMENT if the node does not have it; and what the ops meet that make a gradient dense, or zeros.
     fn take(scope: &mut GradientScope<'_>, place: Place) -> Result<Self>;
 }
 
 fn one<T>(values: Vec<T>) -> Result<T> {
-    values.into_iter().next().ok_or_else(|| Error::internal("a node lacks an argument that its op has"))
+    values.into_iter().next().ok_or_else(|| Error::invalid_argument("the node lacks an argument of the gradient"))
 }
 
 impl Parameter for Value {
@@ -122,7 +122,5 @@ attrs! {
 
 fn attr<T: FromAttrValue>(scope: &GradientScope<'_>, place: Place) -> Result<T> {
     debug_assert_eq!(place.side, Side::Attr);
-    let def = scope.op().attrs.get(place.argument);
-    let name = def.map_or("", |attr| &*attr.name);
-    scope.attrs().required(name)
+    scope.attrs().required(place.name)
 }

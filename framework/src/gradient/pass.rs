@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::conditions::Conditions;
 use super::control;
 use super::def::{GradientDef, find_gradient};
-use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input};
+use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input, within};
 use super::graph_node::GraphNode;
 use super::place::Side;
 use super::scope::GradientScope;
@@ -40,6 +40,8 @@ pub(super) struct Options {
     pub(super) zeros_if_unconnected: bool,
     pub(super) colocate: bool,
     pub(super) sum_in_pairs: bool,
+    /// What to do about an op without a gradient, if it is not to be registered.
+    pub(super) advice: Option<&'static str>,
 }
 
 /// What the names of the nodes of gradients begin with that are added next: `gradients`, or `gradients_1`, `gradients_2`, ...,
@@ -392,7 +394,8 @@ impl<'g> Pass<'g> {
         let name = self.graph.node(id).name.clone();
         let prefix = format!("{}/{name}_grad/", self.prefix);
         let (signature, op) = (self.graph.node(id).signature.clone(), self.graph.node(id).op.def);
-        let found = match self.gradient_for(id)? {
+        let gradient = self.gradient_for(id)?;
+        let found = match gradient {
             Some(gradient) => {
                 let Some(differentiation) = gradient.differentiation.as_ref() else { return Ok(()) };
                 let found = self.with_scope(id, prefix, flows, |scope| (differentiation.call)(scope));
@@ -405,8 +408,7 @@ impl<'g> Pass<'g> {
                 Ok(found.into_iter().map(|flow| flow.map(|flow| Gradient::Dense(self.value_of(flow)))).collect())
             }),
         };
-        let found =
-            found.map_err(|error| error.context(format!("in the gradient of `{}` ({})", shortened(&name), op.name)))?;
+        let found = found.map_err(|error| within(gradient, op, Some(&name), error))?;
         for (input, flow) in inputs.into_iter().zip(found) {
             if let Some(flow) = flow.filter(|_| self.is_wanted(input)) {
                 self.flow_to(input, flow);
@@ -435,7 +437,8 @@ impl<'g> Pass<'g> {
             _ => match found {
                 Some(gradient) => Ok(Some(gradient)),
                 None => {
-                    let error = no_gradient(node.op.def, &format!("node `{}`", node.name), asked.as_deref());
+                    let name = format!("node `{}`", shortened(&node.name));
+                    let error = no_gradient(node.op.def, &name, asked.as_deref(), self.options.advice);
                     Err(error.append(way(self.graph, &self.between, id)))
                 }
             },

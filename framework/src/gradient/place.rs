@@ -11,6 +11,8 @@ pub struct Place {
     pub argument: usize,
     /// What is taken of it.
     pub kind: ParameterKind,
+    /// How the parameter is called. A node of another op may ask for the gradient: its attrs are known by their names alone.
+    pub name: &'static str,
 }
 
 /// Where an argument of an op stands.

@@ -154,7 +154,11 @@ impl<'s> GradientScope<'s> {
         };
         let range = ranges.get(place.argument).cloned();
         range.filter(|range| !range.is_empty() || !matches!(place.kind, ParameterKind::Value)).ok_or_else(|| {
-            Error::internal(format!("a node of op {} lacks an argument of its gradient", self.op().name))
+            Error::invalid_argument(format!(
+                "op {} has no argument that could be the gradient's `{}`",
+                self.op().name,
+                place.name
+            ))
         })
     }
 }

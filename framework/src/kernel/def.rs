@@ -23,7 +23,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// A crate that declares ops or kernels. Made by [`provider!`](crate::provider), once a crate.
+/// A crate that registers ops, kernels or gradients. Made by [`provider!`](crate::provider), once a crate.
 ///
 /// It carries the number of registrations that the crate promises, because a linker can lose them silently:
 /// the registry compares.
@@ -38,6 +38,8 @@ pub struct Provider {
     pub ops: Option<usize>,
     /// How many kernels the crate promises; `None` promises nothing.
     pub kernels: Option<usize>,
+    /// How many gradients the crate promises; `None` promises nothing.
+    pub gradients: Option<usize>,
     /// Returns the Cargo feature of the crate that brings an op or its kernels, for errors.
     pub feature_of: Option<fn(&str) -> Option<&'static str>>,
     /// Says of an op that the crate knows of, but has with none of its features, why that is and what to do, for errors.
@@ -54,7 +56,16 @@ impl Provider {
 
     /// A provider that is whole by itself, promises nothing and tells nothing of ops that it lacks.
     pub const fn new(name: &'static str, location: Location) -> Provider {
-        Provider { name, part_of: None, ops: None, kernels: None, feature_of: None, lacks: None, location }
+        Provider {
+            name,
+            part_of: None,
+            ops: None,
+            kernels: None,
+            gradients: None,
+            feature_of: None,
+            lacks: None,
+            location,
+        }
     }
 
     /// With what it is a part of; see [`Provider::part_of`](#structfield.part_of).
@@ -63,9 +74,14 @@ impl Provider {
         self
     }
 
-    /// With how many ops and kernels it promises; `None` promises nothing.
-    pub const fn with_promises(mut self, ops: Option<usize>, kernels: Option<usize>) -> Provider {
-        (self.ops, self.kernels) = (ops, kernels);
+    /// With how many ops, kernels and gradients it promises; `None` promises nothing.
+    pub const fn with_promises(
+        mut self,
+        ops: Option<usize>,
+        kernels: Option<usize>,
+        gradients: Option<usize>,
+    ) -> Provider {
+        (self.ops, self.kernels, self.gradients) = (ops, kernels, gradients);
         self
     }
 
@@ -88,7 +104,7 @@ impl Provider {
 /// The provider that a crate is: implemented by [`provider!`](crate::provider), for a type that is the crate's own.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "this crate registers ops, kernels or rewrites, but has no `kernlink::provider!();` at its root",
+    message = "this crate registers ops, kernels, rewrites or gradients, but has no `kernlink::provider!();` at its root",
     label = "registered here",
     note = "add the line `kernlink::provider!();` once, at the root of the crate and not in a module: in src/lib.rs, in \
             src/main.rs, or in the file of the test, the example or the benchmark itself"

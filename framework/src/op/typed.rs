@@ -15,6 +15,9 @@ pub trait Op: Sized + Send + Sync + 'static {
     /// The declaration.
     const DEF: &'static OpDef;
 
+    /// Whether the build keeps the op, which a selection may leave out.
+    const IS_SELECTED: bool = true;
+
     /// The attrs, one field each, with the names of the declaration.
     type Attrs: Send + Sync + 'static;
 

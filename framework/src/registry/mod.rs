@@ -114,13 +114,15 @@ impl Registry {
     /// provider promise.
     ///
     /// # Errors
-    /// As [`Registry::new`]; ALREADY_EXISTS for rewrites or gradients of one name; FAILED_PRECONDITION if the linker lost registrations.
+    /// As [`Registry::new`]; ALREADY_EXISTS for rewrites or gradients of one name; FAILED_PRECONDITION if the linker lost
+    /// registrations.
     pub fn linked(required: &[&'static Provider]) -> Result<Registry> {
         let ops: Vec<_> = collect::linked_ops().collect();
         let kernels: Vec<_> = collect::linked_kernels().collect();
-        let providers = promises::check(required, &ops, &kernels)?;
+        let gradients: Vec<_> = collect::linked_gradients().collect();
+        let providers = promises::check(required, &ops, &kernels, &gradients)?;
         check_rewrites(collect::linked_rewrites())?;
-        check_gradients(collect::linked_gradients())?;
+        check_gradients(gradients)?;
         Ok(Registry { providers, ..Registry::new(ops, kernels)? })
     }
 
@@ -275,8 +277,7 @@ fn check_rewrites(rewrites: impl IntoIterator<Item = &'static RewriteEntry>) -> 
 }
 
 /// Refuses gradients of one name.
-fn check_gradients(gradients: impl IntoIterator<Item = &'static GradientEntry>) -> Result<()> {
-    let mut gradients: Vec<_> = gradients.into_iter().collect();
+fn check_gradients(mut gradients: Vec<&'static GradientEntry>) -> Result<()> {
     gradients.sort_unstable_by_key(|gradient| (gradient.name, gradient.location));
     let twice = gradients.windows(2).filter(|pair| pair[0].name == pair[1].name);
     let faults: Vec<String> = twice.map(|pair| differentiated_twice(pair[0], pair[1])).collect();
@@ -285,8 +286,9 @@ fn check_gradients(gradients: impl IntoIterator<Item = &'static GradientEntry>) 
 
 fn differentiated_twice(first: &GradientEntry, second: &GradientEntry) -> String {
     format!(
-        "gradient {} is registered at {} (crate {}) and again at {} (crate {}): an op has one gradient; others have a `name`, \
-         by which nodes ask for them with the attr `_gradient_op_type`",
+        "gradient {} is registered at {} (crate {}) and again at {} (crate {}): an op has one gradient, or is \
+         `not_differentiable!`; further gradients of it have a `name` of their own, by which nodes ask for them with the attr \
+         `_gradient_op_type`",
         first.name, first.location, first.provider.name, second.location, second.provider.name
     )
 }
@@ -338,16 +340,20 @@ mod tests {
 
     #[test]
     fn gradients_of_one_name_are_told_with_both_places() {
-        static PROVIDER: Provider = Provider { name: "own", ..Provider::RUN_TIME };
-        let entry = |name, line| -> &'static GradientEntry {
-            let location = crate::kernel::Location { file: "own/src/lib.rs", line };
-            let (op, writable) = (&crate::op::OpDef::EMPTY, false.into());
-            Box::leak(Box::new(GradientEntry { name, op, gradient: None, provider: &PROVIDER, location, writable }))
+        static OWN: Provider = Provider { name: "own", ..Provider::RUN_TIME };
+        static OTHER: Provider = Provider { name: "other", ..Provider::RUN_TIME };
+        let entry = |name, provider, file, line| -> &'static GradientEntry {
+            let location = crate::kernel::Location { file, line };
+            let writable = false.into();
+            Box::leak(Box::new(GradientEntry { name, op: name, gradient: None, provider, location, writable }))
         };
-        assert!(check_gradients([entry("A", 1), entry("B", 2)]).is_ok());
-        let error = check_gradients([entry("A", 7), entry("B", 2), entry("A", 3)]).unwrap_err();
-        let both = "gradient A is registered at own/src/lib.rs:3 (crate own) and again at own/src/lib.rs:7 (crate own)";
-        assert!(error.message().contains(both), "{error}");
+        let own = |name, line| entry(name, &OWN, "own/src/lib.rs", line);
+        assert!(check_gradients(vec![own("A", 1), own("B", 2)]).is_ok());
+        let error =
+            check_gradients(vec![own("A", 7), own("B", 2), entry("A", &OTHER, "other/src/lib.rs", 3)]).unwrap_err();
+        let both = "gradient A is registered at other/src/lib.rs:3 (crate other) and again at own/src/lib.rs:7 (crate own): an \
+                    op has one gradient, or is `not_differentiable!`";
+        assert!(error.message().contains(both) && error.code() == crate::error::Code::AlreadyExists, "{error}");
     }
 
     #[test]

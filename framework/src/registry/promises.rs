@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collect::OpEntry;
+use crate::collect::{GradientEntry, OpEntry};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelDef, Provider};
 use crate::sort::CompactSort as _;
@@ -15,19 +15,21 @@ pub(super) fn check(
     required: &[&'static Provider],
     ops: &[&'static OpEntry],
     kernels: &[&'static KernelDef],
+    gradients: &[&'static GradientEntry],
 ) -> Result<Vec<&'static Provider>> {
     // Providers are compared by address: two crates may have the same name.
-    let mut found: BTreeMap<*const Provider, (&'static Provider, usize, usize)> =
-        required.iter().map(|&provider| (std::ptr::from_ref(provider), (provider, 0, 0))).collect();
-    for entry in ops {
-        found.entry(entry.provider).or_insert((entry.provider, 0, 0)).1 += 1;
-    }
-    for kernel in kernels {
-        found.entry(kernel.provider).or_insert((kernel.provider, 0, 0)).2 += 1;
+    let mut found: BTreeMap<*const Provider, (&'static Provider, [usize; 3])> =
+        required.iter().map(|&provider| (std::ptr::from_ref(provider), (provider, [0; 3]))).collect();
+    let ops = ops.iter().map(|entry| (0, entry.provider));
+    let kernels = kernels.iter().map(|kernel| (1, kernel.provider));
+    let gradients = gradients.iter().map(|gradient| (2, gradient.provider));
+    for (kind, provider) in ops.chain(kernels).chain(gradients) {
+        found.entry(provider).or_insert((provider, [0; 3])).1[kind] += 1;
     }
     let (mut faults, mut numbers, mut is_lost) = (BTreeSet::new(), BTreeSet::new(), false);
-    for &(provider, ops, kernels) in found.values() {
-        for (kind, promised, found) in [("ops", provider.ops, ops), ("kernels", provider.kernels, kernels)] {
+    for &(provider, found) in found.values() {
+        let promised = [provider.ops, provider.kernels, provider.gradients];
+        for ((kind, promised), found) in ["ops", "kernels", "gradients"].into_iter().zip(promised).zip(found) {
             let (name, location) = (provider.name, provider.location);
             let fault = match promised {
                 Some(promised) if found < promised => {
@@ -51,7 +53,8 @@ pub(super) fn check(
     let is = if numbers.len() == 1 { "is" } else { "are" };
     let mut message = format!(
         "{}. If a number in `provider!` is wrong, correct it: {} {is} what was found. A kernel counts once for each choice \
-         of its dtypes; `registered_ops!()` and `registered_kernels!()` count the sources, but not what a macro writes",
+         of its dtypes, a gradient for each of its ops; `registered_ops!()`, `registered_kernels!()` and \
+         `registered_gradients!()` count the sources, but not what a macro writes",
         joined(faults, "; "),
         joined(numbers, ", ")
     );
@@ -82,9 +85,15 @@ mod tests {
             part_of: None,
             ops: Some(1),
             kernels: Some(2),
+            gradients: Some(1),
             feature_of: None,
             lacks: None,
             location: LOCATION,
+        };
+        let gradient = || -> &'static GradientEntry {
+            let writable = false.into();
+            let (provider, location) = (&OWN, LOCATION);
+            Box::leak(Box::new(GradientEntry { name: "", op: "", gradient: None, provider, location, writable }))
         };
         let entry = || -> &'static OpEntry {
             Box::leak(Box::new(OpEntry {
@@ -98,7 +107,8 @@ mod tests {
             }))
         };
         let (one, two) = ([entry()], [entry(), entry()]);
-        let more_ops_fewer_kernels = check(&[&OWN], &two, &[]).unwrap_err();
+        let (a_gradient, more_gradients) = ([gradient()], [gradient(), gradient(), gradient()]);
+        let more_ops_fewer_kernels = check(&[&OWN], &two, &[], &a_gradient).unwrap_err();
         for words in [
             "promises 1 ops but registers 2 (own/src/lib.rs:3)",
             "delivered 0 of its 2 kernels (own/src/lib.rs:3)",
@@ -108,8 +118,19 @@ mod tests {
         ] {
             assert!(more_ops_fewer_kernels.message().contains(words), "`{words}` is not in: {more_ops_fewer_kernels}");
         }
-        let fewer_kernels = check(&[&OWN], &one, &[]).unwrap_err();
+        let fewer_kernels = check(&[&OWN], &one, &[], &a_gradient).unwrap_err();
         assert!(fewer_kernels.message().contains("correct it: `kernels = 0` at own/src/lib.rs:3 is what was found"));
         assert!(!fewer_kernels.message().contains("ops but registers"), "{fewer_kernels}");
+        assert!(!fewer_kernels.message().contains("gradients = "), "{fewer_kernels}");
+        let gradients = |found: &[&'static GradientEntry]| check(&[&OWN], &one, &[], found).unwrap_err().to_string();
+        let (fewer, more) = (gradients(&[]), gradients(&more_gradients));
+        assert!(
+            fewer.contains("delivered 0 of its 1 gradients") && fewer.contains("`gradients = 0` at own"),
+            "{fewer}"
+        );
+        assert!(
+            more.contains("promises 1 gradients but registers 3") && more.contains("`gradients = 3` at own"),
+            "{more}"
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! From a gradient's function to constant data, and calls of the function with what its parameters stand for.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, ItemFn, Pat, Path, ReturnType, Type};
+use syn::{FnArg, ItemFn, LitStr, Pat, Path, ReturnType, Type};
 
+use super::once::{self, GRADIENT, NOTHING};
 use super::parse::GradientArgs;
 use crate::errors::Errors;
 use crate::path::Crate;
@@ -89,19 +90,14 @@ fn of_op(op: &Path, args: &GradientArgs, parameters: &[Parameter<'_>], function:
     let check = respan(quote!({ #gradient::check::require_inputs(__OP, __RETURNED) }), output.span());
     let returned =
         quote_spanned!(output.span()=> #gradient::GradientResult::into_gradients(#name(__scope, #(#given),*)));
-    let registered = match &args.name {
-        Some(name) => quote!(#name),
-        None => quote!(__OP_NAME),
+    let differentiation = quote! {
+        ::std::option::Option::Some(#gradient::Differentiation { uses: &[#(#uses),*], call: __call })
     };
-    let entry = entry(
-        op,
-        krate,
-        &registered,
-        &quote! {
-            ::std::option::Option::Some(#gradient::Differentiation { uses: &[#(#uses),*], call: __call })
-        },
-    );
+    let entry = entry(op, args.name.as_ref(), GRADIENT, krate, &differentiation);
+    // The compiler has not looked at conditions that stand below the attribute.
+    let conditions = function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     quote! {
+        #(#conditions)*
         const _: () = {
             #entry
             #(#places)*
@@ -117,23 +113,34 @@ fn of_op(op: &Path, args: &GradientArgs, parameters: &[Parameter<'_>], function:
 
 /// That nothing flows back through an op.
 pub(super) fn nothing(op: &Path, krate: &Crate) -> TokenStream {
-    let entry = entry(op, krate, &quote!(__OP_NAME), &quote!(::std::option::Option::None));
+    let entry = entry(op, None, NOTHING, krate, &quote!(::std::option::Option::None));
     quote!(const _: () = { #entry };)
 }
 
 /// The items of an entry of the collection.
-fn entry(op: &Path, krate: &Crate, name: &TokenStream, differentiation: &TokenStream) -> TokenStream {
+fn entry(
+    op: &Path,
+    name: Option<&LitStr>,
+    said: &'static str,
+    krate: &Crate,
+    differentiation: &TokenStream,
+) -> TokenStream {
     let bare = krate.bare();
-    let Provider { items: provide, .. } = Provider::of(krate);
+    let provider = Provider::of(krate);
+    let once = once::check(op, name, said, krate, &provider);
+    let name = name.map_or_else(|| quote!(__OP_NAME), ToTokens::to_token_stream);
+    let provide = provider.items;
     let def = quote_spanned!(op.span()=> <#op as #krate::op::Op>::DEF);
+    let selected = quote_spanned!(op.span()=> <#op as #krate::op::Op>::IS_SELECTED);
     let marker = Ident::new("__GRADIENT", Span::call_site());
     quote! {
         #provide
+        #once
 
         const __OP: &#krate::op::OpDef = #def;
         const __OP_NAME: &str = #krate::gradient::check::name_of(__OP);
         /// Of what the entry does not refer to, nothing is linked.
-        const __SELECTED: bool = #krate::select::keeps_op(__OP_NAME);
+        const __SELECTED: bool = #selected;
 
         static #marker: #krate::gradient::GradientDef = #krate::gradient::GradientDef {
             name: #name,
@@ -145,7 +152,7 @@ fn entry(op: &Path, krate: &Crate, name: &TokenStream, differentiation: &TokenSt
 
         #krate::__collect_gradient!(#bare, #krate::__private::GradientEntry {
             name: #name,
-            op: __OP,
+            op: __OP_NAME,
             gradient: if __SELECTED { ::std::option::Option::Some(&#marker) } else { ::std::option::Option::None },
             provider: __PROVIDER,
             location: #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() },

@@ -1,6 +1,7 @@
 //! `#[register_gradient]` and `not_differentiable!`.
 
 mod expand;
+mod once;
 mod parse;
 
 use proc_macro2::TokenStream;
@@ -30,9 +31,26 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
+/// The name of the macro that says that nothing flows through ops.
+pub(crate) const NOTHING: &str = "not_differentiable";
+
+/// How many gradients `#[register_gradient]` registers, given its arguments; 0 for what does not compile.
+pub(crate) fn count(args: TokenStream) -> usize {
+    GradientArgs::parse(args, &mut Errors::default()).ops.len()
+}
+
+/// How many `not_differentiable!` registers; 0 for what does not compile.
+pub(crate) fn count_nothing(ops: TokenStream) -> usize {
+    parse_ops(ops).map_or(0, |ops| ops.len())
+}
+
+fn parse_ops(ops: TokenStream) -> syn::Result<Punctuated<Path, Token![,]>> {
+    Punctuated::parse_terminated.parse2(ops)
+}
+
 /// Registers that no gradient flows through some ops.
 pub(crate) fn not_differentiable(ops: TokenStream) -> TokenStream {
-    match Punctuated::<Path, Token![,]>::parse_terminated.parse2(ops) {
+    match parse_ops(ops) {
         Ok(ops) => ops.iter().map(|op| expand::nothing(op, &Crate::KERNLINK)).collect(),
         Err(error) => {
             let message = "expected the types of ops between commas: `not_differentiable!(Shape, Size)`";

@@ -32,6 +32,14 @@ impl GradientArgs {
         if errors.is_empty() && args.ops.is_empty() {
             errors.at(Span::call_site(), "there is no `op = MatMul`, the op whose gradient this is");
         }
+        if let (Some(name), [_, second, ..]) = (&args.name, &args.ops[..]) {
+            let name = name.value();
+            let message = format!(
+                "by the name `{name}` nodes ask for one gradient, but this is that of several ops: give each of them a \
+                 registration with a name of its own"
+            );
+            errors.on(second, message);
+        }
         args
     }
 

@@ -78,6 +78,7 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
 
             impl #krate::op::Op for #ident {
                 const DEF: &'static #krate::op::OpDef = &DEF;
+                const IS_SELECTED: bool = #system || #krate::select::keeps_op(#name);
                 type Attrs = #attrs_ident;
                 // Each kernel of the op calls it.
                 #[inline(never)]
@@ -89,7 +90,7 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
             #provide
             #declares
 
-            const __SELECTED: bool = #system || #krate::select::keeps_op(#name);
+            const __SELECTED: bool = <#ident as #krate::op::Op>::IS_SELECTED;
             // Of what the entry does not refer to in the end, nothing is linked.
             static __STUB: #krate::op::OpDef = #krate::select::op_stub(#name);
 

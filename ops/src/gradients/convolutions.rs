@@ -102,7 +102,12 @@ macro_rules! convolutions {
             let [of_input, of_flow] = found;
             Ok((of_input, NoGradient, of_flow))
         }
-    )*};
+    )*
+
+        /// How many gradients the macro registers.
+        pub(super) const BY_MACROS: usize =
+            [$(stringify!($forward_op), stringify!($image_op), stringify!($filter_op)),*].len();
+    };
 }
 
 convolutions! {

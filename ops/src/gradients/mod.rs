@@ -51,6 +51,23 @@ use kernlink::gradient::{GradientScope, ShapeOf, Value};
 
 use crate::*;
 
+/// How many gradients macros register, which `registered_gradients!()` does not see.
+pub(crate) const BY_MACROS: usize = sum_of(&[
+    #[cfg(feature = "nn")]
+    convolutions::BY_MACROS,
+    #[cfg(feature = "nn")]
+    normalisation::BY_MACROS,
+    #[cfg(feature = "sparse")]
+    picked::BY_MACROS,
+]);
+
+const fn sum_of(counts: &[usize]) -> usize {
+    match counts {
+        [first, rest @ ..] => *first + sum_of(rest),
+        [] => 0,
+    }
+}
+
 /// The shape of a value that is there.
 fn shape_of(g: &GradientScope<'_>, value: Value) -> ShapeOf {
     ShapeOf::of(value, g.known_shape(value))

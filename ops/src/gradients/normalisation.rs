@@ -261,7 +261,11 @@ macro_rules! gradients_of_gradients {
             })?;
             Ok((to_flow, to_x, to_scale, $($none),*))
         }
-    )*};
+    )*
+
+        /// How many gradients the macro registers.
+        pub(super) const BY_MACROS: usize = [$(stringify!($op)),*].len();
+    };
 }
 
 gradients_of_gradients! {

@@ -47,6 +47,9 @@ fn of_rows(g: &mut GradientScope<'_>, scale: Scale, data: &ShapeOf, picks: Picks
     Ok(dense.into())
 }
 
+/// How many gradients macros register here.
+pub(super) const BY_MACROS: usize = OF_SUMS + OF_GRADIENTS;
+
 macro_rules! gradients {
     ($($op:ident, $counted:ident: $scale:ident, $name:ident, $counted_name:ident;)*) => {$(
         #[register_gradient(op = $op)]
@@ -71,7 +74,10 @@ macro_rules! gradients {
             let flow = of_rows(g, Scale::$scale, &data, [indices, segment_ids], d_output)?;
             Ok((flow, NoGradient, NoGradient, NoGradient))
         }
-    )*};
+    )*
+
+        const OF_SUMS: usize = [$(stringify!($op), stringify!($counted)),*].len();
+    };
 }
 
 gradients! {
@@ -96,7 +102,10 @@ macro_rules! gradients_of_gradients {
             let sums = $sums(g, d_output, indices, segment_ids, rows).build()?;
             Ok((sums, NoGradient, NoGradient, NoGradient))
         }
-    )*};
+    )*
+
+        const OF_GRADIENTS: usize = [$(stringify!($op)),*].len();
+    };
 }
 
 gradients_of_gradients! {

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use kernlink::kernel::Provider;
 use kernlink::prelude::*;
 
-kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());
+kernlink::provider!(
+    ops = kernlink::registered_ops!(),
+    kernels = kernlink::registered_kernels!(),
+    gradients = kernlink::registered_gradients!(),
+);
 
 /// An op of the last crate, so that it too has something to lose.
 #[register_op(attr("T: {float, int32}"), input("x: T"), output("y: T"), shape_fn = shape::unchanged)]
 pub struct Linked;
+
+#[register_gradient(op = Linked)]
+fn gradient(_: &mut GradientScope<'_>, d_y: Value) -> Result<Value> {
+    Ok(d_y)
+}
 
 struct LinkedKernel<T>(PhantomData<T>);
 
@@ -29,19 +39,25 @@ impl<T: Number> OpKernel<Linked> for LinkedKernel<T> {
 /// What the registry says of lost registrations.
 pub fn check() -> Result<String> {
     let registry = kernlink::registry()?;
-    let mut found: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut found: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for op in registry.ops() {
-        found.entry(op.provider.name).or_default().0 += 1;
+        found.entry(op.provider.name).or_default()[0] += 1;
         ensure!(op.provider.ops.is_some(), Internal, "crate {} does not say how many ops it has", op.provider.name);
     }
-    registry.kernels().for_each(|kernel| found.entry(kernel.provider.name).or_default().1 += 1);
+    registry.kernels().for_each(|kernel| found.entry(kernel.provider.name).or_default()[1] += 1);
+    for gradient in kernlink::collect::linked_gradients() {
+        let Provider { name, gradients, .. } = gradient.provider;
+        found.entry(name).or_default()[2] += 1;
+        ensure!(gradients.is_some(), Internal, "crate {name} does not say how many gradients it has");
+    }
     let mut graph = Graph::new(&registry);
     let x = ops::placeholder(&mut graph, DataType::Float).name("x").build()?;
     let y = linked(&mut graph, x).build()?;
     ops::square(&mut graph, y).name("z").build()?;
     let answers = Session::new(graph)?.run(&[("x", Tensor::scalar(3.0f32))], &["z"], &[])?;
     ensure!(answers[0].to_scalar::<f32>()? == 9.0, Internal, "the answer is {}", answers[0]);
-    let texts: Vec<String> = found.iter().map(|(name, (ops, kernels))| format!("{name} {ops}+{kernels}")).collect();
+    let texts: Vec<String> =
+        found.iter().map(|(name, [ops, kernels, gradients])| format!("{name} {ops}+{kernels}+{gradients}")).collect();
     Ok(texts.join(", "))
 }
 

@@ -1,9 +1,10 @@
 //! A program built with `KERNLINK_SELECT=test.select`: run by run.sh, fails if anything is not as it must be.
 
+use kernlink::gradient::{OutputGradient, find_gradient};
 use kernlink::prelude::*;
 use kernlink::select;
 
-kernlink::provider!(ops = 2, kernels = 3);
+kernlink::provider!(ops = 4, kernels = 3, gradients = 5);
 
 /// Twice the input: an op of a crate other than Kernlink's.
 #[register_op(attr("T: {float, double}"), input("x: T"), output("y: T"), shape_fn = shape::unchanged_shape)]
@@ -12,6 +13,39 @@ pub struct Twice;
 /// An op that nothing selects.
 #[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged_shape)]
 pub struct Thrice;
+
+/// documentation-of-half-is-here: an op that nothing selects, and nothing calls.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged_shape)]
+pub struct Half;
+
+/// documentation-of-kept-is-here: an op that no selection leaves out.
+#[register_op(system, input("x: float"), output("y: float"), shape_fn = shape::unchanged_shape)]
+pub struct Kept;
+
+/// `d(2x) = 2 dx`, with text that stands in the program if, and only if, this does.
+#[register_gradient(op = Twice)]
+fn twice_gradient(g: &mut GradientScope<'_>, d_y: Value) -> Result<Value> {
+    ensure!(g.is_wanted(0), Internal, "gradient-of-twice-is-here");
+    ops::add_v2(g, d_y, d_y).build()
+}
+
+#[register_gradient(op = Twice, name = "Steep")]
+fn steep_gradient(g: &mut GradientScope<'_>, d_y: Value) -> Result<Value> {
+    ops::neg(g, d_y).build()
+}
+
+#[register_gradient(op = Thrice)]
+fn thrice_gradient(g: &mut GradientScope<'_>, d_y: Value) -> Result<Value> {
+    ensure!(g.is_wanted(0), Internal, "gradient-of-thrice-is-here");
+    ops::mul(g, d_y, 3.0).build()
+}
+
+#[register_gradient(op = Half)]
+fn half_gradient(g: &mut GradientScope<'_>, d_y: Value) -> Result<Value> {
+    ops::mul(g, d_y, 0.5).build()
+}
+
+not_differentiable!(Kept);
 
 /// Text that stands in the program if, and only if, a kernel does.
 trait Mark: Number + std::ops::Add<Output = Self> {
@@ -60,7 +94,9 @@ fn main() -> Result<()> {
     what_is_kept()?;
     what_was_left_out_is_not_in_the_program();
     what_is_kept_runs()?;
+    what_is_kept_has_its_gradient()?;
     what_was_left_out_is_named()?;
+    what_a_gradient_lacks_is_named()?;
     println!("the selection keeps what it names and explains the rest");
     Ok(())
 }
@@ -70,7 +106,7 @@ fn what_is_kept() -> Result<()> {
     kernlink::registry()?;
     let mut ops: Vec<&str> = kernlink::collect::linked_ops().filter(|op| op.selected && !op.system).map(name).collect();
     ops.sort_unstable();
-    assert_eq!(ops, ["AddV2", "Cast", "Placeholder", "Twice"]);
+    assert_eq!(ops, ["AddV2", "Cast", "Fill", "Placeholder", "Twice"]);
     for system in ["_Arg", "_Retval", "_Send", "_Recv", "Const", "NoOp"] {
         let entry = kernlink::collect::linked_ops().find(|op| op.def.name == system);
         assert!(entry.is_some_and(|op| op.selected && op.system), "{system}");
@@ -86,6 +122,14 @@ fn what_is_kept() -> Result<()> {
     assert!(all("AddV2") > 1 && all("Twice") == 2 && all("Thrice") == 1 && all("MatMul") > 1);
     // A line that leaves an attr open keeps every value of it.
     assert!(kept("Cast") > 0);
+
+    // A gradient stays if its op does, by whatever name; of the others an entry stays, which is counted.
+    for (names, is_kept) in [(["AddV2", "Twice", "Steep", "Kept"], true), (["Thrice", "MatMul", "Sum", "Shape"], false)] {
+        for name in names {
+            assert_eq!(find_gradient(name).is_some(), is_kept, "{name}");
+            assert!(kernlink::collect::linked_gradients().any(|gradient| gradient.name == name), "{name}");
+        }
+    }
     Ok(())
 }
 
@@ -96,12 +140,16 @@ fn name(op: &kernlink::collect::OpEntry) -> &str {
 fn what_was_left_out_is_not_in_the_program() {
     let program = std::env::current_exe().and_then(std::fs::read).expect("the program can be read");
     // Put together at run time, so that they do not find themselves.
-    let holds = |what: &str| {
-        let mark = format!("kernel-of-{what}-is-here");
+    let holds = |kind: &str, what: &str| {
+        let mark = format!("{kind}-of-{what}-is-here");
         program.windows(mark.len()).any(|window| window == mark.as_bytes())
     };
-    assert!(holds("float"), "the kernel that was selected");
-    assert!(!holds("double"), "the kernel that was not");
+    assert!(holds("kernel", "float"), "the kernel that was selected");
+    assert!(!holds("kernel", "double"), "the kernel that was not");
+    assert!(holds("gradient", "twice"), "the gradient of the op that was selected");
+    assert!(!holds("gradient", "thrice"), "the gradient of the op that was not");
+    // A gradient's entry does not keep the declaration of an op that was left out.
+    assert!(holds("documentation", "kept") && !holds("documentation", "half"));
 }
 
 fn what_is_kept_runs() -> Result<()> {
@@ -111,6 +159,18 @@ fn what_is_kept_runs() -> Result<()> {
     twice(&mut graph, sum).name("y").build()?;
     let answers = Session::new(graph)?.run(&[("x", Tensor::vector(&[1.0f32, 2.0])?)], &["y"], &[])?;
     assert_eq!(answers[0].as_slice::<f32>()?, [4.0, 8.0]);
+    Ok(())
+}
+
+fn what_is_kept_has_its_gradient() -> Result<()> {
+    let mut graph = Graph::new(&kernlink::registry()?);
+    let x = ops::placeholder(&mut graph, DataType::Float).shape([2]).name("x").build()?;
+    let y = twice(&mut graph, x).build()?;
+    let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph)?;
+    let Some(OutputGradient::Dense(dx)) = found[0] else { bail!(Internal, "y depends on x") };
+    let dx = graph.output_name(dx);
+    let answers = Session::new(graph)?.run(&[("x", Tensor::vector(&[1.0f32, 2.0])?)], &[&dx], &[])?;
+    assert_eq!(answers[0].as_slice::<f32>()?, [2.0, 2.0]);
     Ok(())
 }
 
@@ -129,6 +189,23 @@ fn what_was_left_out_is_named() -> Result<()> {
     let fed = [("x", Tensor::vector(&[1.0f64])?)];
     let error = Session::new(graph)?.run(&fed, &["y"], &[]).map(|_| ()).expect_err("kernels that were left out");
     explains(&error, Code::NotFound, &["AddV2 on CPU, T in [double]", "Twice on CPU, T in [double]"]);
+    Ok(())
+}
+
+fn what_a_gradient_lacks_is_named() -> Result<()> {
+    let mut graph = Graph::new(&kernlink::registry()?);
+    let x = ops::placeholder(&mut graph, DataType::Float).shape([2]).build()?;
+    let one = ops::placeholder(&mut graph, DataType::Float).shape([1]).build()?;
+    let y = ops::add_v2(&mut graph, x, one).name("y").build()?;
+    let error = Gradients::of([y]).with_respect_to([one]).add_to(&mut graph).expect_err("Sum was left out");
+    explains(&error, Code::NotFound, &["in the gradient of `y` (AddV2)", "op `Sum`", "kernlink gradients MODEL"]);
+
+    let context = EagerContext::new(&kernlink::registry()?)?;
+    let mut tape = GradientTape::new(&context);
+    let (x, one) = (tape.watch([1.0f32, 2.0])?, tape.watch([1.0f32])?);
+    let y = ops::add_v2(&mut tape, &x, &one).build()?;
+    let error = tape.gradient(&y, [&one]).expect_err("Sum was left out");
+    explains(&error, Code::NotFound, &["in the gradient of an op AddV2", "op `Sum`", "kernlink gradients MODEL"]);
     Ok(())
 }
 

@@ -10,5 +10,6 @@ pub use zero_out::{ZeroOut, zero_out};
 
 kernlink::provider!(
     ops = kernlink::registered_ops!(),
-    kernels = kernlink::registered_kernels!()
+    kernels = kernlink::registered_kernels!(),
+    gradients = kernlink::registered_gradients!()
 );
