@@ -13,6 +13,7 @@ use kernlink::registry::Registry;
 
 /// A graph, what is differentiated, and what TensorFlow answers.
 pub(super) struct Case {
+    pub(super) name: String,
     pub(super) registry: Arc<Registry>,
     pub(super) graph: Graph,
     pub(super) xs: Vec<Output>,
@@ -89,7 +90,8 @@ fn case(def: &GraphDef, name: &str, registry: &Arc<Registry>) -> Case {
     let expected = (0..xs.len()).map(|k| value("expected", k)).collect();
     let second: Vec<_> = (0..xs.len()).map(|k| value("second", k)).collect();
     let second = Some(second).filter(|second| second.iter().any(Option::is_some));
-    Case { registry: registry.clone(), graph: graph.clone(), xs, ys, flows, values, expected, second }
+    let (name, registry) = (name.to_owned(), registry.clone());
+    Case { name, registry, graph, xs, ys, flows, values, expected, second }
 }
 
 /// Whether gradients are those that are expected, within what their dtype holds.

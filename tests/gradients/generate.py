@@ -135,9 +135,10 @@ def unary(file):
 def binary(file):
     """Functions of two elements: equal shapes, and shapes that broadcast."""
     shapes = [((2, 3), (2, 3)), ((2, 3), ()), ((), (3,)), ((2, 1, 3), (4, 1)), ((1, 3), (2, 1)), ((0, 3), (1, 3))]
-    of_all = ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "MulNoNan", "SquaredDifference", "Pow", "Xlogy",
-              "Xdivy")
-    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv")
+    of_all = ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "Pow")
+    # Of complex numbers TensorFlow does not take the conjugate of the slope of MulNoNan, Xlogy and Xdivy, and lets the
+    # imaginary part of what flows back to the real SquaredDifference flow on.
+    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv", "MulNoNan", "SquaredDifference", "Xlogy", "Xdivy")
     positive = {"Pow", "RealDiv", "Div", "DivNoNan", "Xlogy", "Xdivy", "FloorMod", "FloorDiv"}
     for op in of_all + of_floats:
         for dtype in ALL if op in of_all else FLOATS:

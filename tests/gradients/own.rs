@@ -373,34 +373,107 @@ fn incomplete_gamma_functions() {
 /// A sample moves so that the probability of smaller ones stays as it is.
 #[test]
 fn samples_of_gamma_distributions() {
+    let alphas = Tensor::vector(&[0.4, 1.0, 3.0, 20.0]).unwrap();
+    let probability = |graph: &mut Graph, xs: &[Output], sample: Output| ops::igamma(graph, xs[0], sample).build();
+    let values = [alphas];
+    check_samples(
+        &values,
+        &[0],
+        |graph, xs| ops::random_gamma(graph, &[5][..], xs[0]).seed(1).seed2(2).build(),
+        probability,
+    );
+    check_samples(
+        &values,
+        &[0],
+        |graph, xs| ops::stateless_random_gamma_v2(graph, &[5, 4][..], &[1, 2][..], xs[0]).build(),
+        probability,
+    );
+    check_samples(
+        &values,
+        &[0],
+        |graph, xs| {
+            let (key, counter) = (&[7u64][..], &[1u64, 2][..]);
+            ops::stateless_random_gamma_v3(graph, &[5, 4][..], key, counter, 1, xs[0]).build()
+        },
+        probability,
+    );
+}
+
+/// By their limits. Where the mean and the standard deviation change, TensorFlow's limits change with them.
+#[test]
+fn samples_of_truncated_normal_distributions() {
+    let values = [[0.3, -0.5], [0.8, 1.6], [-2.0, -1.1], [0.9, 2.5]].map(|values| Tensor::vector(&values).unwrap());
+    check_samples(
+        &values,
+        &[2, 3],
+        |graph, xs| {
+            let (shape, seed) = (&[4, 2][..], &[1, 2][..]);
+            ops::stateless_parameterized_truncated_normal(graph, shape, seed, xs[0], xs[1], xs[2], xs[3]).build()
+        },
+        |graph, xs, sample| {
+            let mut below = |x: Output| {
+                let centred = ops::sub(graph, x, xs[0]).build()?;
+                let wide = ops::mul(graph, xs[1], std::f64::consts::SQRT_2).build()?;
+                let scaled = ops::real_div(graph, centred, wide).build()?;
+                ops::erf(graph, scaled).build()
+            };
+            let (sample, low, high) = (below(sample)?, below(xs[2])?, below(xs[3])?);
+            let (part, whole) = (ops::sub(graph, sample, low).build()?, ops::sub(graph, high, low).build()?);
+            ops::real_div(graph, part, whole).build()
+        },
+    );
+}
+
+/// Checks how samples, rows with one for each element of the parameters, move with some of these. The probability of less is
+/// differentiated by differences.
+#[track_caller]
+fn check_samples(
+    values: &[Tensor],
+    by: &[usize],
+    draw: impl Fn(&mut Graph, &[Output]) -> Result<Output>,
+    probability: impl Fn(&mut Graph, &[Output], Output) -> Result<Output>,
+) {
     let mut graph = Graph::new(&kernlink::registry().unwrap());
-    let alphas = [0.4, 1.0, 3.0, 20.0];
-    let alpha = ops::constant(&mut graph, alphas).unwrap();
-    let sample = ops::random_gamma(&mut graph, &[5][..], alpha).seed(1).seed2(2).build().unwrap();
+    let xs: Vec<Output> = values.iter().map(|value| ops::constant(&mut graph, value.clone()).unwrap()).collect();
+    let sample = draw(&mut graph, &xs).unwrap();
+    let rows = graph.shape(sample).to_shape().unwrap()[0];
     // The sum over all samples, each by itself.
-    let samples = ops::unpack(&mut graph, sample, 5).build().unwrap();
+    let samples = ops::unpack(&mut graph, sample, rows as i64).build().unwrap();
     let mut fetches = vec![sample];
     for &row in &samples {
-        let found = Gradients::of([row]).with_respect_to([alpha]).add_to(&mut graph).unwrap();
-        let Some(OutputGradient::Dense(slopes)) = found[0] else { panic!("{found:?}") };
-        fetches.push(slopes);
+        for found in Gradients::of([row]).with_respect_to(xs.iter().copied()).add_to(&mut graph).unwrap() {
+            let Some(OutputGradient::Dense(slopes)) = found else { panic!("{found:?}") };
+            fetches.push(slopes);
+        }
     }
     let found = super::cases::run(graph, &[], &fetches).unwrap();
-    let sample = found[0].as_slice::<f64>().unwrap();
-    let probabilities = |step_of_a: f64, step_of_x: f64| -> Vec<f64> {
+    let numbers = |tensor: &Tensor| tensor.as_slice::<f64>().unwrap().to_vec();
+    let columns = values[0].num_elements();
+    let probabilities = |values: &[Tensor], step: f64| -> Vec<f64> {
         let mut graph = Graph::new(&kernlink::registry().unwrap());
-        let (a, x) =
-            (alphas.map(|a| a + step_of_a), sample.iter().map(|x| x * (1.0 + step_of_x)).collect::<Vec<f64>>());
-        let x = Tensor::from_elements([5, 4], &x).unwrap();
-        let p = ops::igamma(&mut graph, a, x).build().unwrap();
-        super::cases::run(graph, &[], &[p]).unwrap()[0].as_slice::<f64>().unwrap().to_vec()
+        let xs: Vec<Output> = values.iter().map(|value| ops::constant(&mut graph, value.clone()).unwrap()).collect();
+        let moved: Vec<f64> = numbers(&found[0]).iter().map(|x| x + step * x.abs()).collect();
+        let moved = ops::constant(&mut graph, Tensor::from_elements([rows, columns], &moved).unwrap()).unwrap();
+        let of_less = probability(&mut graph, &xs, moved).unwrap();
+        numbers(&super::cases::run(graph, &[], &[of_less]).unwrap()[0])
     };
-    let by_a = probabilities(STEP, 0.0).into_iter().zip(probabilities(-STEP, 0.0)).map(|(up, down)| up - down);
-    let by_x = probabilities(0.0, STEP).into_iter().zip(probabilities(0.0, -STEP)).map(|(up, down)| up - down);
-    for (place, (by_a, by_x)) in by_a.zip(by_x).enumerate() {
-        let expected = -by_a / by_x * sample[place];
-        let found = found[1 + place / 4].as_slice::<f64>().unwrap()[place % 4];
-        assert!((found - expected).abs() <= 1e-5 * expected.abs().max(1e-3), "{found} instead of {expected}");
+    let slopes =
+        |up: Vec<f64>, down: Vec<f64>| -> Vec<f64> { up.iter().zip(down).map(|(up, down)| up - down).collect() };
+    let by_sample = slopes(probabilities(values, STEP), probabilities(values, -STEP));
+    for &x in by {
+        let moved = |step: f64| {
+            let mut values = values.to_vec();
+            let parameter: Vec<f64> = numbers(&values[x]).iter().map(|x| x + step).collect();
+            values[x] = Tensor::vector(&parameter).unwrap();
+            probabilities(&values, 0.0)
+        };
+        let by_parameter = slopes(moved(STEP), moved(-STEP));
+        for (place, (by_parameter, by_sample)) in by_parameter.iter().zip(&by_sample).enumerate() {
+            let expected = -by_parameter / by_sample * numbers(&found[0])[place].abs();
+            let found = numbers(&found[1 + place / columns * values.len() + x])[place % columns];
+            let near = (found - expected).abs() <= 1e-5 * expected.abs().max(1e-3);
+            assert!(near, "x {x}, sample {place}: {found} instead of {expected}");
+        }
     }
 }
 

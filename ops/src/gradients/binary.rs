@@ -4,7 +4,7 @@ use kernlink::Result;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::{conjugate, real_dtype, scalar_like, shape_of, times, unbroadcast};
+use super::{conjugate, real_dtype, real_flow, scalar_like, shape_of, times, unbroadcast};
 use crate::*;
 
 #[register_gradient(op = [Add, AddV2])]
@@ -33,9 +33,10 @@ fn mul_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Re
 
 #[register_gradient(op = MulNoNan)]
 fn mul_no_nan_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Result<(Value, Value)> {
+    let (x_shape, y_shape) = (shape_of(g, x), shape_of(g, y));
+    let (x, y) = (conjugate(g, x)?, conjugate(g, y)?);
     let (of_x, of_y) = (mul_no_nan(g, d_z, y).build()?, mul_no_nan(g, x, d_z).build()?);
-    let (x, y) = (shape_of(g, x), shape_of(g, y));
-    Ok((unbroadcast(g, of_x, &x)?, unbroadcast(g, of_y, &y)?))
+    Ok((unbroadcast(g, of_x, &x_shape)?, unbroadcast(g, of_y, &y_shape)?))
 }
 
 #[register_gradient(op = [RealDiv, Div])]
@@ -80,8 +81,8 @@ fn floor_mod_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value)
 #[register_gradient(op = SquaredDifference)]
 fn squared_difference_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Result<(Value, Value)> {
     // Of complex numbers it is the square of the magnitude.
-    let (two, difference) = (scalar_like(g, d_z, 2.0)?, sub(g, x, y).build()?);
-    let flow = mul(g, two, d_z).build()?;
+    let (two, difference, flow) = (scalar_like(g, d_z, 2.0)?, sub(g, x, y).build()?, real_flow(g, d_z)?);
+    let flow = mul(g, two, flow).build()?;
     let flow = mul(g, flow, difference).build()?;
     let negative = neg(g, flow).build()?;
     let (x, y) = (shape_of(g, x), shape_of(g, y));
@@ -176,9 +177,9 @@ fn xlogy_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> 
     let dtype = g.dtype(x)?;
     let there = cast(g, is_there, dtype).build()?;
     let logarithm = xlogy(g, there, y).build()?;
-    let of_x = mul(g, d_z, logarithm).build()?;
+    let of_x = times(g, d_z, logarithm)?;
     let quotient = xdivy(g, x, y).build()?;
-    let of_y = mul(g, d_z, quotient).build()?;
+    let of_y = times(g, d_z, quotient)?;
     let (x, y) = (shape_of(g, x), shape_of(g, y));
     Ok((unbroadcast(g, of_x, &x)?, unbroadcast(g, of_y, &y)?))
 }
@@ -190,10 +191,10 @@ fn xdivy_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> 
     let dtype = g.dtype(x)?;
     let there = cast(g, is_there, dtype).build()?;
     let slope = xdivy(g, there, y).build()?;
-    let of_x = mul(g, d_z, slope).build()?;
+    let of_x = times(g, d_z, slope)?;
     let (negative, square) = (neg(g, x).build()?, square(g, y).build()?);
     let slope = xdivy(g, negative, square).build()?;
-    let of_y = mul(g, d_z, slope).build()?;
+    let of_y = times(g, d_z, slope)?;
     let (x, y) = (shape_of(g, x), shape_of(g, y));
     Ok((unbroadcast(g, of_x, &x)?, unbroadcast(g, of_y, &y)?))
 }

@@ -91,6 +91,16 @@ fn conjugate(g: &mut GradientScope<'_>, value: Value) -> Result<Value> {
     }
 }
 
+/// What flows back to complex numbers that are always real: their imaginary parts do not change. Of others, all.
+fn real_flow(g: &mut GradientScope<'_>, flow: Value) -> Result<Value> {
+    if !g.dtype(flow)?.is_complex() {
+        return Ok(flow);
+    }
+    let (conjugate, half) = (conj(g, flow).build()?, scalar_like(g, flow, 0.5)?);
+    let twice = add_v2(g, flow, conjugate).build()?;
+    mul(g, twice, half).build()
+}
+
 /// A product with what flows back: `d_y * conj(slope)`.
 fn times(g: &mut GradientScope<'_>, d_y: Value, slope: Value) -> Result<Value> {
     let slope = conjugate(g, slope)?;

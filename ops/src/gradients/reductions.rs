@@ -5,7 +5,7 @@ use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::shape_of;
+use super::{real_flow, shape_of};
 use crate::*;
 
 /// The shape of a reduction whose dimensions are kept with size 1, as a vector.
@@ -110,6 +110,7 @@ fn euclidean_norm_gradient(
     let shape = shape_of(g, input);
     let kept = kept_dims(g, &shape, reduction_indices)?;
     let (output, flow) = (reshape(g, output, kept).build()?, reshape(g, d_output, kept).build()?);
+    let flow = real_flow(g, flow)?;
     let scale = real_div(g, flow, output).build()?;
     Ok((mul(g, input, scale).build()?, NoGradient))
 }

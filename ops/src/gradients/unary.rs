@@ -4,10 +4,10 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
+use kernlink::gradient::{GradientScope, NoGradient, Value};
 use kernlink_macros::register_gradient;
 
-use super::{complex_dtype, conjugate, scalar_like, times};
+use super::{complex_dtype, conjugate, real_dtype, scalar_like, shape_of, times};
 use crate::*;
 
 #[register_gradient(op = Neg)]
@@ -249,10 +249,22 @@ fn digamma_gradient(g: &mut GradientScope<'_>, x: Value, d_y: Value) -> Result<V
     mul(g, d_y, slope).build()
 }
 
+/// Of complex numbers `(dy - conj(dy) y²) / 2|x|`, which is the part of `dy / |x|` along the circle of all signs.
 #[register_gradient(op = Sign)]
-fn sign_gradient(g: &mut GradientScope<'_>, x: ShapeOf, d_y: Value) -> Result<Value> {
+fn sign_gradient(g: &mut GradientScope<'_>, x: Value, d_y: Value) -> Result<Value> {
     let dtype = g.dtype(d_y)?;
-    g.zeros(dtype, &x)
+    if !dtype.is_complex() {
+        let x = shape_of(g, x);
+        return g.zeros(dtype, &x);
+    }
+    let sign = sign(g, x).build()?;
+    let (square, flow) = (square(g, sign).build()?, conj(g, d_y).build()?);
+    let outwards = mul(g, flow, square).build()?;
+    let around = sub(g, d_y, outwards).build()?;
+    let magnitude = complex_abs(g, x).tout(real_dtype(dtype)).build()?;
+    let (width, two) = (cast(g, magnitude, dtype).build()?, scalar_like(g, x, 2.0)?);
+    let width = mul(g, width, two).build()?;
+    div_no_nan(g, around, width).build()
 }
 
 #[register_gradient(op = [Floor, Ceil, Round, Rint])]

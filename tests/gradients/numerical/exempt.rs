@@ -1,0 +1,87 @@
+//! What differences cannot tell of, each with its reason.
+
+/// An entry of one of the lists.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Exempt {
+    pub(super) op: &'static str,
+    /// The input, if the op is checked by others.
+    pub(super) argument: Option<&'static str>,
+}
+
+/// Samples, whose gradients say how they move so that the probability of less stays as it is.
+const SAMPLES: &str = "the samples come by rejection; own.rs holds the gradient against their distribution";
+
+/// Ops.
+pub(super) const OPS: &[(&str, &str)] = &[
+    ("PreventGradient", "its gradient is an error, as it is asked to be"),
+    ("RandomGamma", SAMPLES),
+    ("StatelessRandomGammaV2", SAMPLES),
+    ("StatelessRandomGammaV3", SAMPLES),
+    ("TensorArrayGradV3", "its gradient is an error: gradients go through an array once"),
+];
+
+const NO_SLOPE: &str = "nothing flows back to it, as in TensorFlow";
+const BY_FLOW: &str = "a handle: what flows back goes by `flow_in`";
+const STATISTICS: &str = "statistics of `x`, to which their part of the slope goes";
+
+/// Inputs of ops that are checked by others.
+pub(super) const ARGUMENTS: &[(&str, &str, &str)] = &[
+    ("FusedBatchNorm", "mean", NO_SLOPE),
+    ("FusedBatchNorm", "variance", NO_SLOPE),
+    ("FusedBatchNormGrad", "reserve_space_1", STATISTICS),
+    ("FusedBatchNormGrad", "reserve_space_2", STATISTICS),
+    ("FusedBatchNormGradV2", "reserve_space_1", STATISTICS),
+    ("FusedBatchNormGradV2", "reserve_space_2", STATISTICS),
+    ("FusedBatchNormGradV3", "reserve_space_1", STATISTICS),
+    ("FusedBatchNormGradV3", "reserve_space_2", STATISTICS),
+    ("FusedBatchNormGradV3", "reserve_space_3", "empty on the CPU"),
+    ("FusedBatchNormV2", "mean", NO_SLOPE),
+    ("FusedBatchNormV2", "variance", NO_SLOPE),
+    ("FusedBatchNormV3", "mean", NO_SLOPE),
+    ("FusedBatchNormV3", "variance", NO_SLOPE),
+    ("MatrixDiagPartV2", "padding_value", NO_SLOPE),
+    ("MatrixDiagPartV3", "padding_value", NO_SLOPE),
+    ("MatrixDiagV2", "padding_value", NO_SLOPE),
+    ("MatrixDiagV3", "padding_value", NO_SLOPE),
+    ("PadV2", "constant_values", NO_SLOPE),
+    ("Polygamma", "a", "an order, which is whole"),
+    ("SparseAdd", "thresh", "a limit, at which the function has no slope"),
+    ("StatelessParameterizedTruncatedNormal", "minvals", SAMPLES),
+    ("StatelessParameterizedTruncatedNormal", "maxvals", SAMPLES),
+    ("TensorArrayConcatV3", "handle", BY_FLOW),
+    ("TensorArrayGatherV3", "handle", BY_FLOW),
+    ("TensorArrayReadV3", "handle", BY_FLOW),
+    ("TensorArrayScatterV3", "handle", BY_FLOW),
+    ("TensorArraySplitV3", "handle", BY_FLOW),
+    ("TensorArrayWriteV3", "handle", BY_FLOW),
+    ("Zeta", "x", NO_SLOPE),
+];
+
+const NO_KERNEL: &str = "no kernel, as in TensorFlow";
+
+/// Ops that declare complex numbers, and are not checked in them.
+pub(super) const NOT_COMPLEX: &[(&str, &str)] = &[
+    ("BatchToSpaceND", NO_KERNEL),
+    ("BatchNormWithGlobalNormalization", NO_KERNEL),
+    ("ClipByValue", "its gradient compares, as TensorFlow's does"),
+    ("FloorDiv", NO_KERNEL),
+    ("Round", NO_KERNEL),
+    ("SpaceToBatchND", NO_KERNEL),
+    ("SparseDenseCwiseAdd", NO_KERNEL),
+    ("SparseDenseCwiseDiv", NO_KERNEL),
+    ("SparseDenseCwiseMul", NO_KERNEL),
+    ("SparseSparseMinimum", NO_KERNEL),
+    ("TensorScatterMax", NO_KERNEL),
+    ("TensorScatterMin", NO_KERNEL),
+    ("TruncateDiv", NO_KERNEL),
+];
+
+/// What the names of cases begin with that are at points where their gradient is none, and why. Other cases and `inputs` have
+/// these ops at other points.
+pub(super) const OTHER_POINTS: &[(&str, &str)] = &[
+    ("ClipByValue_", "two elements meet a limit"),
+    ("CrossEntropy_", "the gradient takes labels for distributions, which these are not"),
+    ("FusedBatchNormGrad_1_", "the statistics are not those of `x`"),
+    ("FusedBatchNormGradV2_1_", "the statistics are not those of `x`"),
+    ("FusedBatchNormGradV3_1_", "the statistics are not those of `x`"),
+];
