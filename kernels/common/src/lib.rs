@@ -30,7 +30,7 @@ pub mod strided;
 pub mod summarize;
 pub mod tensors;
 pub mod tile;
-mod turn;
+pub mod turn;
 pub mod vector;
 pub mod wire;
 mod word_buffer;

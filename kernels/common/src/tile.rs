@@ -375,6 +375,10 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 #[cfg(target_arch = "x86_64")]
 const PANELS: usize = 4;
 
+/// Rows of a panel that are fetched before they are multiplied.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 8;
+
 /// Tiles of several panels, a vector a row and panel, in a module for processors with some features, with an epilogue or
 /// without; `$add` adds the product of a factor and a line to sums.
 #[cfg(target_arch = "x86_64")]
@@ -383,7 +387,7 @@ macro_rules! tiles {
 mod $name {
     use std::arch::x86_64::*;
 
-    use super::{COLUMNS, Epilogue, PANELS, Part, ROWS, Segment};
+    use super::{AHEAD, COLUMNS, Epilogue, PANELS, Part, ROWS, Segment};
     use crate::epilogue::avx512::{load, store};
 
     /// A tile's right operand and target.
@@ -501,7 +505,10 @@ mod $name {
                     }
                     let mut lines = [_mm512_setzero_ps(); P];
                     for (column, line) in lines.iter_mut().enumerate() {
-                        *line = _mm512_loadu_ps(panel.wrapping_add(column * tile.next_panel));
+                        let from = panel.wrapping_add(column * tile.next_panel);
+                        // From the second cache, where the panels stay: the processor itself fetches too few at a time.
+                        _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD * tile.panel_stride).cast());
+                        *line = _mm512_loadu_ps(from);
                     }
                     // Counts that the compiler knows, so that the sums stay in registers.
                     for row in 0..R {

@@ -8,7 +8,7 @@ const SIDE: usize = 16;
 ///
 /// # Panics
 /// If the slices do not hold both matrices.
-pub(crate) fn transpose(
+pub fn transpose(
     (source, source_stride): (&[f32], usize),
     (target, target_stride): (&mut [f32], usize),
     [rows, columns]: [usize; 2],

@@ -3,13 +3,12 @@
 use kernlink::kernel::KernelContext;
 use kernlink::{Code, Result};
 use kernlink_geometry::convolution::Convolution;
-use kernlink_kernels_common::gemm::Gemm;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Conv2DBackpropFilter, Conv2DBackpropInput};
 
 use super::convolve::Convolve;
-use super::convolve_grad::{of_filter, of_input};
+use super::convolve_grad::of_input;
 use super::images::{channels_last, output_images};
 use super::narrow::gradient;
 
@@ -37,13 +36,13 @@ fn for_input<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut K
     T = [f16, bf16, f32, f64],
     state = |ctx| Convolution::new(ctx.attrs, Code::InvalidArgument),
 )]
-fn for_filter<T: Computed<Wide: Gemm>>(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn for_filter<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (input, dy, sizes) = (ctx.input(O::INPUT)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::FILTER_SIZES)?);
     let (input, dy) = (channels_last(ctx, convolution.format, input)?, channels_last(ctx, convolution.format, dy)?);
     let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, dy.shape())?;
     let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
     gradient::<T>(ctx, [&input, &dy], &mut output, |input, dy, output| {
-        of_filter::<T::Wide>(ctx, &geometry, input.as_slice()?, dy.as_slice()?, output.as_mut_slice()?)
+        T::Wide::filter_gradient(ctx, &geometry, (input.as_slice()?, dy.as_slice()?), output.as_mut_slice()?)
     })?;
     ctx.set_output(O::OUTPUT, output)
 }

@@ -20,6 +20,8 @@ use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_ops::shapes::Axis;
 
+use super::filter_gradient::of_filter;
+use super::filter_lines::by_lines;
 use super::grouped::{self, Groups};
 use super::patches::by_patches;
 use super::winograd;
@@ -91,6 +93,16 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
         }
         Ok(())
     }
+
+    /// The gradient of the filter, by the input and what flows back. Nothing is empty.
+    fn filter_gradient(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        (input, gradient): (&[Self], &[Self]),
+        output: &mut [Self],
+    ) -> Result<()> {
+        of_filter(ctx, geometry, input, gradient, output)
+    }
 }
 
 impl Convolve for f64 {}
@@ -140,6 +152,18 @@ impl Convolve for f32 {
             return grouped::by_lines(ctx, &groups, (input.as_slice()?, packed.as_slice()?), output, finish);
         }
         by_tiles(ctx, geometry, (input, packed), output, finish)
+    }
+
+    fn filter_gradient(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        (input, gradient): (&[f32], &[f32]),
+        output: &mut [f32],
+    ) -> Result<()> {
+        match by_lines(ctx, geometry, input, gradient, output)? {
+            true => Ok(()),
+            false => of_filter(ctx, geometry, input, gradient, output),
+        }
     }
 }
 

@@ -16,6 +16,8 @@ mod cross_entropy;
 mod depthwise;
 mod depthwise_grad;
 mod dilation;
+mod filter_gradient;
+mod filter_lines;
 mod global_norm;
 mod grouped;
 mod images;
