@@ -29,12 +29,15 @@ struct Prepared {
     filter: OnceLock<Tensor>,
     /// What [`Convolve::transform`] makes of a constant filter, if it may.
     transformed: OnceLock<Tensor>,
-    /// Whether [`Convolve::transform`] may make something of it.
+    /// Whether the filter is constant.
+    is_constant: bool,
+    /// Whether [`Convolve::transform`] may make something of it then.
     may_transform: bool,
     /// Whether that, or what else is best, is to be seen from the first images: only then one of them is made.
     is_late: bool,
     /// What it makes of one that is not constant, but stays the same.
     remembered: Remembered,
+    remembered_transformed: Remembered,
     /// What the unit for matrices of `bf16` takes.
     words: OnceLock<Panels>,
     remembered_words: Remembered<Panels>,
@@ -56,9 +59,11 @@ impl Prepared {
             convolution,
             filter,
             transformed: OnceLock::new(),
+            is_constant: constant.is_some(),
             may_transform,
             is_late,
             remembered: Remembered::default(),
+            remembered_transformed: Remembered::default(),
             words: OnceLock::new(),
             remembered_words: Remembered::default(),
         })
@@ -101,9 +106,21 @@ impl Prepared {
                     filter.read_once(|filter| make(&widened::<T>(Some(ctx), filter)?))
                 };
                 if self.may_transform && T::Wide::is_transformed(&geometry) {
-                    let filter = once(&self.transformed, || constant_filter(&T::Wide::transform))?;
+                    let transform = |filter: &Tensor| T::Wide::transform(ctx, filter);
+                    let filter = once(&self.transformed, || constant_filter(&transform))?;
                     let input = widened::<T>(Some(ctx), &input)?;
                     if T::Wide::convolve_transformed(ctx, &geometry, (&input, filter), output, finish)? {
+                        return Ok(());
+                    }
+                }
+                if !self.is_constant
+                    && T::Wide::may_transform(filter.shape())
+                    && T::Wide::is_transformed_once(&geometry)
+                {
+                    let transform = || T::Wide::transform(ctx, &widened_filter()?);
+                    let filter = self.remembered_transformed.get(filter, transform)?;
+                    let input = widened::<T>(Some(ctx), &input)?;
+                    if T::Wide::convolve_transformed(ctx, &geometry, (&input, &filter), output, finish)? {
                         return Ok(());
                     }
                 }

@@ -63,8 +63,13 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
         false
     }
 
+    /// Whether it is with a filter that is transformed for this alone.
+    fn is_transformed_once(_geometry: &Geometry) -> bool {
+        false
+    }
+
     /// The filter as [`Convolve::convolve_transformed`] wants it.
-    fn transform(filter: &Tensor) -> Result<Tensor> {
+    fn transform(_ctx: &RawContext<'_>, filter: &Tensor) -> Result<Tensor> {
         Ok(filter.clone())
     }
 
@@ -127,8 +132,12 @@ impl Convolve for f32 {
         winograd::is_worthwhile(geometry)
     }
 
-    fn transform(filter: &Tensor) -> Result<Tensor> {
-        winograd::transform(filter)
+    fn is_transformed_once(geometry: &Geometry) -> bool {
+        winograd::is_worthwhile_once(geometry)
+    }
+
+    fn transform(ctx: &RawContext<'_>, filter: &Tensor) -> Result<Tensor> {
+        winograd::transform(ctx, filter)
     }
 
     fn convolve_transformed(

@@ -134,6 +134,12 @@ fn of_phase<T: Convolve>(
         out_depth: geometry.in_depth,
     };
     let mirrored = mirror(ctx, geometry, row, column, filter.as_slice::<T>()?)?;
+    if skipped == [0, 0] && T::may_transform(mirrored.shape()) && T::is_transformed_once(&turned) {
+        let transformed = T::transform(ctx, &mirrored)?;
+        if T::convolve_transformed(ctx, &turned, (gradient, &transformed), output.as_mut_slice()?, None)? {
+            return Ok(());
+        }
+    }
     let packed = T::pack(&turned, &mirrored)?;
     if skipped == [0, 0] {
         return T::convolve(ctx, &turned, (gradient, &packed), output.as_mut_slice()?, None);
@@ -319,5 +325,27 @@ mod tests {
             }
         }
         assert!(tried > 70, "{tried}");
+    }
+
+    #[test]
+    fn filters_that_are_transformed_give_the_same() {
+        let pool = kernlink::threads::ThreadPool::new("test", 1);
+        let signature = Signature::default();
+        let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        let axis = |size| Axis::new(size, 3, 1, 1, Padding::Same).unwrap();
+        let geometry =
+            Geometry { batch: 1, rows: axis(29), columns: axis(28), in_depth: 32, patch_depth: 32, out_depth: 64 };
+        let numbers = |count: usize| (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect::<Vec<f32>>();
+        let filter = Tensor::from_elements([3, 3, 32, 64], &numbers(9 * 32 * 64)).unwrap();
+        let gradient = Tensor::from_elements([1, 29, 28, 64], &numbers(29 * 28 * 64)).unwrap();
+        let mut found = Tensor::zeros(DataType::Float, [1, 29, 28, 32]).unwrap();
+        of_input::<f32>(&ctx, &geometry, &filter, &gradient, &mut found).unwrap();
+        let wide = |tensor: &Tensor| {
+            let elements: Vec<f64> = tensor.as_slice::<f32>().unwrap().iter().map(|&element| element.into()).collect();
+            Tensor::from_elements(tensor.shape().clone(), &elements).unwrap()
+        };
+        let mut expected = Tensor::zeros(DataType::Double, [1, 29, 28, 32]).unwrap();
+        of_input::<f64>(&ctx, &geometry, &wide(&filter), &wide(&gradient), &mut expected).unwrap();
+        assert_eq!(wide(&found).as_slice::<f64>().unwrap(), expected.as_slice::<f64>().unwrap());
     }
 }

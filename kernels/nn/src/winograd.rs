@@ -1,7 +1,7 @@
-//! Convolution of `f32` with constant 3 x 3 filters by the minimal filtering of Winograd, channels last.
+//! Convolution of `f32` with 3 x 3 filters by the minimal filtering of Winograd, channels last.
 //!
 //! Each 2 x 2 pixels of the output take 16 products instead of 36 ("F(2 x 2, 3 x 3)" in Lavin and Gray, Fast Algorithms for
-//! Convolutional Neural Networks, 2015): the 4 x 4 pixels of the input that they see become 16 sums, the filter 16 others, once;
+//! Convolutional Neural Networks, 2015): the 4 x 4 pixels of the input that they see become 16 sums, the filter 16 others, once if it is constant;
 //! the products of these, which are 16 products of matrices for all pixels, are summed to the output. Inputs are added
 //! before they are multiplied, so results differ from those of the definition in the last bits, relative to the largest pixel that
 //! the four outputs see.
@@ -17,8 +17,8 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::Finish;
-use kernlink_kernels_common::gemm::{Matrix, Shared};
-use kernlink_kernels_common::panels::{pack, panels_len};
+use kernlink_kernels_common::gemm::Shared;
+use kernlink_kernels_common::panels::panels_len;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_kernels_common::widest;
 use kernlink_ops::shapes::Axis;
@@ -33,6 +33,8 @@ const LEAST_CHANNELS: usize = 32;
 const LEAST_PRODUCTS: usize = 2048;
 /// Fewer tiles do not fill the matrices.
 const LEAST_TILES: usize = 36;
+/// Of a filter that is not constant: transforming it takes as long as is saved of about 40 tiles.
+const LEAST_TILES_ONCE: usize = 192;
 /// Elements of the input's and the output's matrices for a block of tiles, which stay in the second cache.
 const BLOCK_ELEMENTS: usize = 64 * 1024;
 /// Elements of a page.
@@ -55,6 +57,11 @@ pub(super) fn is_worthwhile(geometry: &Geometry) -> bool {
         && is_dense(&geometry.rows)
         && is_dense(&geometry.columns)
         && Grid::of(geometry).tiles(geometry.batch) >= LEAST_TILES
+}
+
+/// Whether they are if the filter has to be [transformed](transform) first, and serves once.
+pub(super) fn is_worthwhile_once(geometry: &Geometry) -> bool {
+    is_worthwhile(geometry) && Grid::of(geometry).tiles(geometry.batch) >= LEAST_TILES_ONCE
 }
 
 /// Tiles of the output of an image.
@@ -80,30 +87,21 @@ impl Grid {
     }
 }
 
-/// What [`convolve`] wants of a filter that [`fits`]: the panels of 16 matrices.
+/// What [`convolve`] wants of a filter that [`fits`]: of each panel those of the 16 matrices.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn transform(filter: &Tensor) -> Result<Tensor> {
+pub(super) fn transform(ctx: &RawContext<'_>, filter: &Tensor) -> Result<Tensor> {
     let [_, _, channels, depth] = **filter.shape() else { return Ok(filter.clone()) };
     let elements = filter.as_slice::<f32>()?;
-    let each = panels_len(channels, depth);
-    let mut all = Tensor::alloc(DataType::Float, [PRODUCTS, each])?;
-    let mut matrix = scratch::zeros::<f32>(channels * depth)?;
-    for (product, target) in all.as_mut_slice::<f32>()?.chunks_exact_mut(each).enumerate() {
-        // What a sum of three taps takes of each.
-        const FACTORS: [[f64; 3]; 4] = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, 1.0]];
-        let (rows, columns) = (FACTORS[product / 4], FACTORS[product % 4]);
-        for (index, element) in matrix.iter_mut().enumerate() {
-            let mut sum = 0.0;
-            for (tap, factor) in (0..).zip(rows.iter().flat_map(|row| columns.map(|column| row * column))) {
-                sum += factor * f64::from(elements[tap * channels * depth + index]);
-            }
-            *element = sum as f32;
+    let each = PRODUCTS * panels_len(channels, COLUMNS);
+    let mut all = Tensor::alloc(DataType::Float, [depth / COLUMNS, each])?;
+    ctx.parallel_chunks(all.as_mut_slice::<f32>()?, each, 1, |first, piece| {
+        for (index, panel) in piece.chunks_exact_mut(each).enumerate() {
+            let column = (first / each + index) * COLUMNS;
+            transform_panel(&elements[column..], depth, channels, panel);
         }
-        let panels = pack(None, Matrix::rows(&matrix, depth), channels, depth)?;
-        target.copy_from_slice(panels.as_slice::<f32>()?);
-    }
+    });
     Ok(all)
 }
 
@@ -189,7 +187,7 @@ impl Plan<'_> {
         for (index, tile) in tiles.clone().enumerate() {
             transform_input(self.pixels(tile), &mut input[index * channels..], from_input);
         }
-        let panels = panels_len(channels, depth);
+        let panel = panels_len(channels, COLUMNS);
         for product in 0..PRODUCTS {
             let matrix = &input[product * from_input..][..count * channels];
             for (index, segment) in segments.iter_mut().enumerate() {
@@ -201,9 +199,9 @@ impl Plan<'_> {
                 per_row: 1,
                 length: channels,
                 rows: count,
-                panels: &self.filter[product * panels..][..panels],
+                panels: &self.filter[product * panel..],
                 panel_stride: COLUMNS,
-                next_panel: channels * COLUMNS,
+                next_panel: PRODUCTS * panel,
                 stride: depth,
                 columns: depth,
                 accumulate: false,
@@ -279,6 +277,12 @@ impl Lanes {
         lanes.copy_from_slice(&elements[..LANES]);
         Lanes(lanes)
     }
+
+    #[inline(always)]
+    fn half(mut self) -> Lanes {
+        self.0.iter_mut().for_each(|lane| *lane *= 0.5);
+        self
+    }
 }
 
 impl std::ops::Add for Lanes {
@@ -311,10 +315,35 @@ fn input_sums([a, b, c, d]: [Lanes; 4]) -> [Lanes; 4] {
     [a - c, b + c, c - b, b - d]
 }
 
+/// What three taps become.
+#[inline(always)]
+fn filter_sums([a, b, c]: [Lanes; 3]) -> [Lanes; 4] {
+    let (ends, middle) = ((a + c).half(), b.half());
+    [a, ends + middle, ends - middle, c]
+}
+
 /// What four products become.
 #[inline(always)]
 fn output_sums([a, b, c, d]: [Lanes; 4]) -> [Lanes; 2] {
     [a + b + c, b - c - d]
+}
+
+widest! {
+    avx512:
+    /// The sums of 3 x 3 taps of [`COLUMNS`] filters, whose elements are `depth` apart, for all channels.
+    fn transform_panel(filters: &[f32], depth: usize, channels: usize, panel: &mut [f32]) {
+        for channel in 0..channels {
+            let load = |tap: usize| Lanes::load(&filters[(tap * channels + channel) * depth..]);
+            let columns = [0, 1, 2].map(|column| filter_sums([load(column), load(3 + column), load(6 + column)]));
+            let [a, b, c] = columns;
+            for row in 0..4 {
+                for (column, sum) in filter_sums([a[row], b[row], c[row]]).iter().enumerate() {
+                    let at = ((4 * row + column) * channels + channel) * COLUMNS;
+                    panel[at..at + COLUMNS].copy_from_slice(&sum.0);
+                }
+            }
+        }
+    }
 }
 
 widest! {
@@ -441,7 +470,7 @@ mod tests {
             let images = tensor(&[images, size[0], size[1], channels], &input);
             let filters = tensor(&[3, 3, channels, depth], &filter);
             assert!(fits(filters.shape()) && is_worthwhile(&geometry), "{geometry:?}");
-            let transformed = transform(&filters).unwrap();
+            let transformed = transform(&ctx, &filters).unwrap();
             let mut output = vec![f32::NAN; geometry.pixels() * depth];
             assert!(convolve(&ctx, &geometry, (&images, &transformed), &mut output, Some(&Places)).unwrap());
             for (place, &found) in output.iter().enumerate() {
