@@ -12,13 +12,18 @@ fn gradients_through_control_flow_are_those_of_tensorflow() {
 }
 
 fn check(case: &Case) -> Result<std::result::Result<(), String>> {
-    let Case { graph, xs, ys, flows, values, expected, second, .. } = case;
+    let Case { graph, xs, ys, flows, values, expected, forward, second, .. } = case;
     let mut graph = graph.clone();
     let asked = Gradients::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
     let found = dense(asked.grad_ys(flows.iter().copied().map(Some)).add_to(&mut graph)?);
     let feeds: Vec<_> = xs.iter().copied().zip(values.iter().cloned()).collect();
     // What the graph gave before, it gives still.
     let mut before = run(case.graph.clone(), &feeds, ys)?;
+    for (found, expected) in before.iter().zip(forward) {
+        if let Err(error) = kernlink::golden::compare(found, expected, Some((1e-12, 1e-12))) {
+            return Ok(Err(format!("a y is not TensorFlow's: {error}")));
+        }
+    }
     let fetches: Vec<Output> = found.iter().flatten().chain(ys).copied().collect();
     let mut answers = run(graph.clone(), &feeds, &fetches)?.into_iter();
     let first: Vec<_> = found.iter().map(|output| output.and_then(|_| answers.next())).collect();

@@ -5,6 +5,7 @@ mod checker;
 mod control_flow;
 mod derivatives;
 mod own;
+mod symbolic;
 mod tapes;
 
 use std::collections::BTreeMap;

@@ -33,6 +33,7 @@ mod tape;
 mod traced;
 mod value;
 
+pub(crate) use control::symbolic::derive;
 pub use def::{Differentiation, GradientDef, find_gradient, registered_gradients};
 pub use graph::Gradients;
 pub use parameter::Parameter;

@@ -82,7 +82,9 @@ fn way(graph: &Graph, between: &[bool], id: NodeId) -> String {
         .ids()
         .filter(|&other| is_between(other) && other != id)
         .map(|other| graph.node(other))
-        .filter(|node| !node.class.is_call() && !node.inputs.is_empty() && find_gradient(&node.op.def.name).is_none())
+        .filter(|node| {
+            !control::is_for(node.class) && !node.inputs.is_empty() && find_gradient(&node.op.def.name).is_none()
+        })
         .map(|node| &*node.op.def.name)
         .collect();
     others.sort_unstable();
@@ -423,7 +425,7 @@ impl<'g> Pass<'g> {
         let found = find_gradient(name);
         match node.class {
             // What a call asks for is known to the program alone that made it.
-            class if found.is_none() && class.is_call() => Ok(None),
+            class if found.is_none() && control::is_for(class) => Ok(None),
             NodeClass::Enter | NodeClass::Exit | NodeClass::NextIteration | NodeClass::LoopCond if found.is_none() => {
                 Err(Error::failed_precondition(format!(
                     "`{}` is part of a loop of TensorFlow 1, which has no gradient as it is: `graph.raise_loops()` makes \

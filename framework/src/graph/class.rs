@@ -55,6 +55,10 @@ pub enum NodeClass {
     Case,
     /// Calls functions for as long as one of them says so.
     While,
+    /// Calls a function for each number of a range.
+    For,
+    /// Calls the gradient of a function.
+    SymbolicGradient,
     /// Gives a reference to a variable of its own (TensorFlow 1).
     Variable,
     /// Gives a handle of a variable.
@@ -154,6 +158,8 @@ impl NodeClass {
             "If" | "StatelessIf" => NodeClass::If,
             "Case" | "StatelessCase" => NodeClass::Case,
             "While" | "StatelessWhile" => NodeClass::While,
+            "For" => NodeClass::For,
+            "SymbolicGradient" => NodeClass::SymbolicGradient,
             "Variable" | "VariableV2" => NodeClass::Variable,
             "VarHandleOp" => NodeClass::VarHandle,
             "ReadVariableOp" => NodeClass::ReadVariable,

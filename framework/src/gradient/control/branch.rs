@@ -30,7 +30,7 @@ pub(super) fn differentiate(
     let mut branches = Vec::new();
     for function in functions(&pass.graph.node(id).attrs, names)? {
         let plan = Plan { flows: pass.dtypes_of(flows), wanted: wanted.clone() };
-        let joint = Joint::find(pass, &function, id, 1, |_| plan)?;
+        let joint = Joint::called(pass, &function, id, 1, |_| plan)?;
         let cut = joint.cut(|_| true)?;
         branches.push(Branch { name: function.name, joint, cut });
     }

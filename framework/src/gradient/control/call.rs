@@ -14,7 +14,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let function: FunctionRef = pass.graph.node(id).attrs.required("f")?;
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
     let plan = Plan { flows: pass.dtypes_of(flows), wanted };
-    let joint = Joint::find(pass, &function, id, 0, |_| plan)?;
+    let joint = Joint::called(pass, &function, id, 0, |_| plan)?;
     if joint.found.iter().all(Option::is_none) {
         return Ok(joint.found);
     }

@@ -30,7 +30,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let (inputs, body) = (node.inputs.clone(), node.attrs.required::<FunctionRef>("body")?);
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
     let mut is_invariant = Vec::new();
-    let joint = Joint::find(pass, &body, id, 0, |joint| {
+    let joint = Joint::called(pass, &body, id, 0, |joint| {
         is_invariant = (0..inputs.len()).map(|place| joint.passes_on(place)).collect();
         let flows: Vec<bool> = flows.iter().map(Option::is_some).collect();
         let varying = varying(joint, &wanted, &is_invariant, &flows);

@@ -7,6 +7,7 @@
 //!
 //! - `joint`: the body with its gradient, and where it is cut;
 //! - `call`, `branch`, `loops`: the nodes;
+//! - `symbolic`: gradients that a node asks for by the name of a function;
 //! - `emit`: adding nodes by the names of their ops.
 
 mod branch;
@@ -14,12 +15,18 @@ mod call;
 pub(super) mod emit;
 mod joint;
 mod loops;
+pub(super) mod symbolic;
 
 use super::pass::Pass;
 use super::scope::GradientScope;
 use super::value::Value;
 use crate::error::{Error, Result};
 use crate::graph::{NodeClass, NodeId, Output};
+
+/// Whether the gradients of nodes of a class are made of those of functions.
+pub(super) fn is_for(class: NodeClass) -> bool {
+    class.is_call() || class == NodeClass::SymbolicGradient
+}
 
 /// What flows on to the inputs of a node that calls functions.
 ///
@@ -32,6 +39,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         NodeClass::If => branch::differentiate(pass, id, flows, &["then_branch", "else_branch"]),
         NodeClass::Case => branch::differentiate(pass, id, flows, &["branches"]),
         NodeClass::While => loops::differentiate(pass, id, flows),
+        NodeClass::SymbolicGradient => symbolic::differentiate(pass, id, flows),
         _ => Err(Error::internal("a node that calls no function")),
     }
 }
