@@ -245,3 +245,27 @@ fn constants_by_request_have_gradients_themselves() {
     let answers: Vec<f32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
     assert_eq!(answers, [1.0, 1.0]);
 }
+
+/// A loop over a range refuses what it did before its node was differentiated.
+#[test]
+fn ranges_that_lead_nowhere_are_refused() {
+    use kernlink::graph::{FunctionBuilder, NodeBuilder};
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let body = FunctionBuilder::new("body", [DataType::Int32, DataType::Float])
+        .build(&mut graph, |graph, [_, a]| Ok([ops::mul(graph, a, a).build()?]))
+        .unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let limit = ops::placeholder(&mut graph, DataType::Int32).name("limit").build().unwrap();
+    let def = graph.registry().op("For").unwrap().def;
+    let mut builder = NodeBuilder::new(&mut graph, def);
+    builder.input(0i32).input(limit).input(1i32).input_list([x]).attr("body", body.reference());
+    let y = builder.build_output().unwrap();
+    let found = dense(Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap());
+    let of = |count: i32| {
+        run(graph.clone(), &[(x, Tensor::scalar(2.0f32)), (limit, Tensor::scalar(count))], &[y, found[0].unwrap()])
+    };
+    let answers: Vec<f32> = of(2).unwrap().iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_eq!(answers, [16.0, 32.0]);
+    assert_eq!(of(-1).unwrap_err().code(), Code::InvalidArgument);
+}

@@ -295,6 +295,43 @@ def symbolic_gradient_imported(x, y):
     return tf.gradients(result, [x, y])
 
 
+def for_loop(function, start, limit, delta, values):
+    """A node For."""
+    body = Defun(tf.int32, *[value.dtype for value in values])(function)
+    return raw.For(start=start, limit=limit, delta=delta, input=values, body=body)
+
+
+def for_reference(function, numbers, values):
+    for number in numbers:
+        values = function(number, *values)
+    return values
+
+
+def for_step(i, a, b):
+    return a * b + tf.cast(i, tf.float64), tf.sin(a) + b
+
+
+@case(values(3), values(3), forms=(2,), reference=lambda x, y: for_reference(for_step, [4, 2, 0], [x, y * x]))
+def for_down(x, y):
+    return for_loop(for_step, 4, -1, -2, [x, y * x])
+
+
+# That nothing depends on y in the second order is known only where the loop is not.
+@case(values(3), values(3), forms=(2,), second=False, reference=lambda x, y: [tf.sin(x), y + x])
+def for_no_iteration(x, y):
+    return for_loop(for_step, 3, 3, 0, [tf.sin(x), y + x])
+
+
+# A loop within a loop, which takes its limit from it.
+@case(values(3), forms=(2,), reference=lambda x: for_reference(
+    lambda i, a: [for_reference(lambda j, b: [tf.tanh(b) * x], range(int(i)), [a])[0] + a], [1, 2], [x]))
+def for_nested(x):
+    def step(i, a, c):
+        inner = for_loop(lambda j, b, d: (tf.tanh(b) * d, d), 0, i, 1, [a, c])
+        return inner[0] + a, c
+    return for_loop(step, 1, 3, 1, [x, x])[0]
+
+
 def build(case_name, function, inputs, is_known):
     """The inputs and the results of a case in the default graph, by their names."""
     xs = [v1.placeholder(value.dtype, value.shape if is_known else None, name=f"{case_name}/x/{k}")

@@ -107,6 +107,7 @@ pub(crate) mod created {
     pub(crate) const CONCAT_V2: &str = "ConcatV2";
     pub(crate) const CONSTANT: &str = "Const";
     pub(crate) const EMPTY_TENSOR_LIST: &str = "EmptyTensorList";
+    pub(crate) const EQUAL: &str = "Equal";
     pub(crate) const FILL: &str = "Fill";
     pub(crate) const FUSED_ELEMENT_WISE: &str = "_FusedElementWise";
     /// Only in memory: written, a node has its own op.
@@ -122,10 +123,13 @@ pub(crate) mod created {
     pub(crate) const STATELESS_WHILE: &str = "StatelessWhile";
     pub(crate) const VARIABLE_SHAPE: &str = "VariableShape";
     pub(crate) const WHILE: &str = "While";
+    pub(crate) const RANGE: &str = "Range";
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
+    pub(crate) const SELECT_V2: &str = "SelectV2";
     pub(crate) const SEND: &str = "_Send";
     pub(crate) const SHAPE: &str = "Shape";
+    pub(crate) const SIZE: &str = "Size";
     pub(crate) const STATEFUL_CALL: &str = "StatefulPartitionedCall";
     pub(crate) const STRIDED_SLICE: &str = "StridedSlice";
     pub(crate) const UNSORTED_SEGMENT_SUM: &str = "UnsortedSegmentSum";

@@ -4,10 +4,29 @@ use std::collections::HashMap;
 
 use super::emit;
 use super::joint::{Joint, Plan};
-use crate::attr::FunctionRef;
+use crate::attr::{AttrMap, FunctionRef};
+use crate::dtype::DataType;
 use crate::error::Result;
 use crate::gradient::pass::Pass;
 use crate::graph::{NodeId, Output, created};
+
+/// Has a node call a function, which takes what the node does and returns these, first what the node gives.
+pub(super) fn call_instead(
+    pass: &mut Pass<'_>,
+    id: NodeId,
+    function: FunctionRef,
+    returns: Vec<DataType>,
+) -> Result<()> {
+    let node = pass.graph.node(id);
+    let own = node.attrs.iter().filter(|(name, _)| name.starts_with('_') && *name != "_output_shapes");
+    let mut attrs: AttrMap = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    attrs.insert("Tin", node.signature.inputs.iter().map(|slot| slot.dtype).collect::<Vec<_>>());
+    attrs.insert("Tout", returns);
+    let is_stateful = pass.graph.is_stateful_function(&function.name);
+    attrs.insert("f", function);
+    let op = pass.graph.registry().op(if is_stateful { created::STATEFUL_CALL } else { created::CALL })?;
+    pass.graph.supersede(id, op, attrs)
+}
 
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
     let inputs = pass.graph.node(id).inputs.clone();

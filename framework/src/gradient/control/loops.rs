@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use super::emit;
 use super::joint::{Cut, Joint, Plan};
-use crate::attr::{AttrMap, AttrValue, FunctionRef};
+use super::{call, emit};
+use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::gradient::differentiable::{GRADIENT_OP_TYPE, is_trainable};
@@ -211,18 +211,7 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
         let node = emit::node(graph, &node.op.def.name, "while", &[&arguments], attrs)?;
         Ok((0..arguments.len()).map(|index| Output { node, index }).collect())
     })?;
-    let op = if around.is_stateful() { created::STATEFUL_CALL } else { created::CALL };
-    let op = pass.graph.registry().op(op)?;
-    let mut attrs: AttrMap = node
-        .attrs
-        .iter()
-        .filter(|(name, _)| name.starts_with('_') && *name != "_output_shapes")
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
-    attrs.insert("f", around.reference());
-    attrs.insert("Tin", dtypes);
-    attrs.insert("Tout", around.result_dtypes().to_vec());
-    pass.graph.supersede(id, op, attrs)?;
+    call::call_instead(pass, id, around.reference(), around.result_dtypes().to_vec())?;
     let output = |index: usize| Output { node: id, index: count + index };
     Ok(Forward { count: output(0), list: (own.len() > 1).then(|| output(1)) })
 }

@@ -6,7 +6,7 @@
 //! made of can be differentiated in turn.
 //!
 //! - `joint`: the body with its gradient, and where it is cut;
-//! - `call`, `branch`, `loops`: the nodes;
+//! - `call`, `branch`, `loops`, `range`: the nodes;
 //! - `symbolic`: gradients that a node asks for by the name of a function;
 //! - `emit`: adding nodes by the names of their ops.
 
@@ -15,6 +15,7 @@ mod call;
 pub(super) mod emit;
 mod joint;
 mod loops;
+mod range;
 pub(super) mod symbolic;
 
 use super::pass::Pass;
@@ -25,7 +26,7 @@ use crate::graph::{NodeClass, NodeId, Output};
 
 /// Whether the gradients of nodes of a class are made of those of functions.
 pub(super) fn is_for(class: NodeClass) -> bool {
-    class.is_call() || class == NodeClass::SymbolicGradient
+    class.is_call() || matches!(class, NodeClass::For | NodeClass::SymbolicGradient)
 }
 
 /// What flows on to the inputs of a node that calls functions.
@@ -39,6 +40,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         NodeClass::If => branch::differentiate(pass, id, flows, &["then_branch", "else_branch"]),
         NodeClass::Case => branch::differentiate(pass, id, flows, &["branches"]),
         NodeClass::While => loops::differentiate(pass, id, flows),
+        NodeClass::For => range::differentiate(pass, id, flows),
         NodeClass::SymbolicGradient => symbolic::differentiate(pass, id, flows),
         _ => Err(Error::internal("a node that calls no function")),
     }

@@ -12,7 +12,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::differentiable::is_trainable;
 use crate::gradient::pass::{Options, Pass};
-use crate::graph::{Graph, NodeId, Output, TensorSpec, created};
+use crate::graph::{Graph, NodeId, Output, TensorSpec};
 use crate::op::{InOutType, OpDef, Signature};
 use crate::proto;
 use crate::step::FunctionLibrary;
@@ -21,16 +21,9 @@ use crate::step::FunctionLibrary;
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
     let node = pass.graph.node(id);
     let (function, signature): (FunctionRef, _) = (node.attrs.required("f")?, node.signature.clone());
-    let own = node.attrs.iter().filter(|(name, _)| name.starts_with('_'));
-    let mut attrs: AttrMap = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-    let (takes, returns) = (dtypes(&signature.inputs), dtypes(&signature.outputs));
-    let gradient = gradient_of(pass, &function, &takes, &returns)?;
-    let is_stateful = pass.graph.is_stateful_function(&gradient.name);
-    let op = pass.graph.registry().op(if is_stateful { created::STATEFUL_CALL } else { created::CALL })?;
-    attrs.insert("f", gradient);
-    attrs.insert("Tin", takes);
-    attrs.insert("Tout", returns);
-    pass.graph.supersede(id, op, attrs)?;
+    let returns = dtypes(&signature.outputs);
+    let gradient = gradient_of(pass, &function, &dtypes(&signature.inputs), &returns)?;
+    call::call_instead(pass, id, gradient, returns)?;
     call::differentiate(pass, id, flows)
 }
 
