@@ -6,6 +6,7 @@ mod control_flow;
 mod derivatives;
 mod own;
 mod symbolic;
+mod taped_calls;
 mod tapes;
 
 use std::collections::BTreeMap;

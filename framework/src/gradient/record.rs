@@ -6,13 +6,16 @@ use smallvec::SmallVec;
 
 use super::def::GradientDef;
 use super::place::Side;
+use super::taped_call::TapedCall;
 use super::traced::{Traced, traced};
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{NodeRequest, Operand};
+use crate::op::Signature;
 use crate::registry::Registry;
 use crate::runtime::{EagerContext, Prepared};
 use crate::shape::Shape;
+use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
 
 /// What runs the ops of a tape.
@@ -26,22 +29,36 @@ pub(super) trait Execute {
     fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed>;
 
     fn registry(&self) -> Arc<Registry>;
+
+    /// The functions that can be called.
+    fn functions(&self) -> Arc<dyn FunctionLibrary>;
 }
 
 /// An op that was run.
 pub(super) struct Executed {
     pub(super) prepared: Arc<Prepared>,
+    /// What was asked for: what was run in its place may give more.
+    pub(super) signature: Arc<Signature>,
     pub(super) outputs: SmallVec<[Traced; 2]>,
 }
 
 /// An op that was run and may be differentiated.
 pub(super) struct Record {
     pub(super) prepared: Arc<Prepared>,
-    pub(super) gradient: Option<&'static GradientDef>,
+    pub(super) way: Way,
     /// Where its slots begin: its inputs, then its outputs.
     first: usize,
     inputs: u32,
     outputs: u32,
+}
+
+/// How what flows back to an op that was run flows on.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// By the gradient of the op, if it has one.
+    Op(Option<&'static GradientDef>),
+    /// By the functions that it calls.
+    Call(Arc<TapedCall>),
 }
 
 /// An input or output of an op that was run.
@@ -68,7 +85,7 @@ impl Records {
     pub(super) fn push(
         &mut self,
         prepared: Arc<Prepared>,
-        gradient: Option<&'static GradientDef>,
+        way: Way,
         inputs: impl IntoIterator<Item = Slot>,
         outputs: impl IntoIterator<Item = Slot>,
     ) {
@@ -77,7 +94,7 @@ impl Records {
         let middle = self.slots.len();
         self.slots.extend(outputs);
         let (inputs, outputs) = ((middle - first) as u32, (self.slots.len() - middle) as u32);
-        self.records.push(Record { prepared, gradient, first, inputs, outputs });
+        self.records.push(Record { prepared, way, first, inputs, outputs });
     }
 
     pub(super) fn get(&self, index: usize) -> Recorded<'_> {
@@ -110,7 +127,11 @@ impl Execute for EagerContext {
     fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
         let request = request.with_operands(|traced: Traced| Ok(Operand::Constant(traced.tensor)))?;
         let (prepared, outputs) = self.run(request)?;
-        Ok(Executed { outputs: traced(outputs), prepared })
+        Ok(Executed { outputs: traced(outputs), signature: prepared.signature.clone(), prepared })
+    }
+
+    fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        EagerContext::functions(self).clone()
     }
 
     fn registry(&self) -> Arc<Registry> {
@@ -130,6 +151,13 @@ impl Runs<'_> {
         match self {
             Runs::Context(context) => context.registry().clone(),
             Runs::Tape(tape) => tape.registry(),
+        }
+    }
+
+    pub(super) fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        match self {
+            Runs::Context(context) => context.functions().clone(),
+            Runs::Tape(tape) => tape.functions(),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::emit;
 use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::conditions::Conditions;
 use crate::gradient::pass::Pass;
 use crate::graph::{FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created};
-use crate::op::InOutType;
 
 /// A function's body and its gradient.
 pub(super) struct Joint {
@@ -26,11 +26,11 @@ pub(super) struct Joint {
 }
 
 /// What of a function is differentiated.
-pub(super) struct Plan {
+pub(in crate::gradient) struct Plan {
     /// To which results something flows back, and of which dtype: to a handle, what the variable holds.
-    pub(super) flows: Vec<Option<DataType>>,
+    pub(in crate::gradient) flows: Vec<Option<DataType>>,
     /// On to which arguments it is to flow.
-    pub(super) wanted: Vec<bool>,
+    pub(in crate::gradient) wanted: Vec<bool>,
 }
 
 /// How a body is cut.
@@ -85,8 +85,7 @@ impl Joint {
         plan: impl FnOnce(&Joint) -> Plan,
     ) -> Result<Joint> {
         let signature = pass.graph.node(node).signature.clone();
-        let dtypes = |slots: &[InOutType]| slots.iter().map(|slot| slot.dtype).collect::<Vec<_>>();
-        let (takes, returns) = (dtypes(&signature.inputs[skipped..]), dtypes(&signature.outputs));
+        let (takes, returns) = (emit::dtypes(&signature.inputs[skipped..]), emit::dtypes(&signature.outputs));
         Joint::find(pass, function, (&takes, &returns), plan)
     }
 

@@ -11,9 +11,9 @@
 //! - `emit`: adding nodes by the names of their ops.
 
 mod branch;
-mod call;
+pub(super) mod call;
 pub(super) mod emit;
-mod joint;
+pub(super) mod joint;
 mod loops;
 mod range;
 pub(super) mod symbolic;

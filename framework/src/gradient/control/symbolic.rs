@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use super::joint::{Joint, Plan};
 use super::{call, emit};
-use crate::attr::{AttrMap, FunctionRef};
+use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::differentiable::is_trainable;
 use crate::gradient::pass::{Options, Pass};
-use crate::graph::{Graph, NodeId, Output, TensorSpec};
-use crate::op::{InOutType, OpDef, Signature};
+use crate::graph::{NodeId, Output, TensorSpec};
+use crate::op::Signature;
 use crate::proto;
 use crate::step::FunctionLibrary;
 
@@ -21,8 +21,8 @@ use crate::step::FunctionLibrary;
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
     let node = pass.graph.node(id);
     let (function, signature): (FunctionRef, _) = (node.attrs.required("f")?, node.signature.clone());
-    let returns = dtypes(&signature.outputs);
-    let gradient = gradient_of(pass, &function, &dtypes(&signature.inputs), &returns)?;
+    let returns = emit::dtypes(&signature.outputs);
+    let gradient = gradient_of(pass, &function, &emit::dtypes(&signature.inputs), &returns)?;
     call::call_instead(pass, id, gradient, returns)?;
     call::differentiate(pass, id, flows)
 }
@@ -35,7 +35,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
 /// if the node does not fit; and what the library meets.
 pub(crate) fn derive(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signature) -> Result<FunctionRef> {
     use prost::Message as _;
-    let (takes, returns) = (dtypes(&signature.inputs), dtypes(&signature.outputs));
+    let (takes, returns) = (emit::dtypes(&signature.inputs), emit::dtypes(&signature.outputs));
     let mut key = proto::attr_to_proto(&call.clone().into())?.encode_to_vec();
     key.extend(takes.iter().chain(&returns).flat_map(|dtype| dtype.number().to_le_bytes()));
     let derived = library.derive(key, &mut |graph| {
@@ -66,7 +66,10 @@ fn gradient_of(
     }
     let op = pass.graph.registry().find_op(&call.name).map(|entry| entry.def);
     let of_op = match op.filter(|_| !pass.graph.has_function(&call.name)) {
-        Some(op) => Some(function_of(pass.graph, op, call)?),
+        Some(op) => {
+            let attrs = call.attrs.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            Some(emit::function_of(pass.graph, op, &attrs)?.reference())
+        }
         None => None,
     };
     let call = of_op.as_ref().unwrap_or(call);
@@ -114,26 +117,6 @@ fn gradient_of(
         .collect()
     })?;
     Ok(gradient.reference())
-}
-
-/// An op as a function, with the attrs of a call.
-fn function_of(graph: &mut Graph, op: &'static OpDef, call: &FunctionRef) -> Result<FunctionRef> {
-    let attrs: AttrMap = call.attrs.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let mut complete = attrs.clone();
-    crate::graph::complete_attrs(op, &mut complete)?;
-    let signature = Signature::new(op, &complete)?;
-    let specs = signature.inputs.iter().map(|slot| TensorSpec::new(slot.dtype)).collect();
-    let (function, _) = emit::function(graph, &op.name, specs, |graph, arguments| {
-        let inputs: Vec<&[Output]> = signature.input_ranges.iter().map(|range| &arguments[range.clone()]).collect();
-        let attrs = attrs.iter().map(|(name, value)| (name, value.clone()));
-        let node = emit::node(graph, &op.name, &op.name, &inputs, attrs)?;
-        Ok((0..signature.outputs.len()).map(|index| Output { node, index }).collect())
-    })?;
-    Ok(function.reference())
-}
-
-fn dtypes(slots: &[InOutType]) -> Vec<DataType> {
-    slots.iter().map(|slot| slot.dtype).collect()
 }
 
 #[cold]
