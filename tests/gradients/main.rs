@@ -5,6 +5,7 @@ mod checker;
 mod control_flow;
 mod derivatives;
 mod own;
+mod shared;
 mod symbolic;
 mod taped_calls;
 mod tapes;

@@ -1,11 +1,10 @@
 //! One way back through a graph.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::conditions::Conditions;
-use super::control;
+use super::control::{self, Shared};
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input};
 use super::graph_node::GraphNode;
@@ -113,8 +112,8 @@ pub(super) struct Pass<'g> {
     pub(super) conditions: Conditions,
     /// The functions that are being differentiated, of which this graph is the last one's body.
     pub(super) functions: Vec<String>,
-    /// How many bodies have been differentiated in all.
-    pub(super) bodies: Rc<Cell<usize>>,
+    /// What was made of functions so far.
+    pub(super) shared: Rc<Shared>,
 }
 
 impl<'g> Pass<'g> {
@@ -130,7 +129,7 @@ impl<'g> Pass<'g> {
             options,
             conditions: Conditions::find(graph),
             functions: Vec::new(),
-            bodies: Rc::default(),
+            shared: Rc::default(),
             graph,
         }
     }
@@ -214,14 +213,15 @@ impl<'g> Pass<'g> {
         Ok(Some(self.output_gradient(Gradient::Dense(zeros))))
     }
 
-    /// Counts a body that is differentiated: a few functions that call each other twice each are many.
+    /// Counts a body that is differentiated: functions can be written that call each other with ever new attrs.
     pub(super) fn count_body(&self) -> Result<()> {
         const MOST: usize = 4096;
         const DEEPEST: usize = 64;
-        self.bodies.set(self.bodies.get() + 1);
-        if self.bodies.get() > MOST || self.functions.len() > DEEPEST {
+        let bodies = &self.shared.bodies;
+        bodies.set(bodies.get() + 1);
+        if bodies.get() > MOST || self.functions.len() > DEEPEST {
             return Err(Error::resource_exhausted(format!(
-                "calls are differentiated one by one, and these are more than {MOST}, or nested more than {DEEPEST} deep"
+                "functions are differentiated one by one, and these are more than {MOST}, or nested more than {DEEPEST} deep"
             )));
         }
         Ok(())

@@ -146,5 +146,6 @@ fn parts_of(
     let flows = returns.iter().map(|dtype| Some(*dtype).filter(|dtype| carries(*dtype))).collect();
     let mut pass = Pass::new(graph, Options::default(), []);
     let pair = Pair::of(&mut pass, &function, (&takes, &returns), Plan { flows, wanted })?;
-    Ok(pair.map(|mut pair| Parts { forward: pair.forward.take(), pair }))
+    let Some(pair) = (*pair).clone() else { return Ok(None) };
+    Ok(Some(Parts { forward: pair.forward.clone().or(around), pair }))
 }

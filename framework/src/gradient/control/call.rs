@@ -1,9 +1,11 @@
 //! Calls.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::emit;
 use super::joint::{Joint, Plan};
+use super::shared::Key;
 use crate::attr::{AttrMap, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -11,6 +13,7 @@ use crate::gradient::pass::Pass;
 use crate::graph::{Function, NodeId, Output, created};
 
 /// A function that is cut in two: what is called in its place, and its gradient.
+#[derive(Clone)]
 pub(in crate::gradient) struct Pair {
     /// Returns what the function does, and then what its gradient needs; `None` if the function itself returns all of that.
     pub(in crate::gradient) forward: Option<Function>,
@@ -36,6 +39,16 @@ pub(in crate::gradient) enum Given {
 impl Pair {
     /// The two parts of a function that takes and returns these dtypes; `None` if nothing flows on to any argument.
     pub(in crate::gradient) fn of(
+        pass: &mut Pass<'_>,
+        function: &FunctionRef,
+        dtypes: (&[DataType], &[DataType]),
+        plan: Plan,
+    ) -> Result<Rc<Option<Pair>>> {
+        let key = Key::new("call").functions([function]).plan(&plan);
+        pass.once(key, |pass| Pair::make(pass, function, dtypes, plan))
+    }
+
+    fn make(
         pass: &mut Pass<'_>,
         function: &FunctionRef,
         dtypes: (&[DataType], &[DataType]),
@@ -84,13 +97,13 @@ pub(super) fn call_instead(
     id: NodeId,
     function: FunctionRef,
     returns: Vec<DataType>,
+    is_stateful: bool,
 ) -> Result<()> {
     let node = pass.graph.node(id);
     let own = node.attrs.iter().filter(|(name, _)| name.starts_with('_') && *name != "_output_shapes");
     let mut attrs: AttrMap = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();
     attrs.insert("Tin", node.signature.inputs.iter().map(|slot| slot.dtype).collect::<Vec<_>>());
     attrs.insert("Tout", returns);
-    let is_stateful = pass.graph.is_stateful_function(&function.name);
     attrs.insert("f", function);
     let op = pass.graph.registry().op(if is_stateful { created::STATEFUL_CALL } else { created::CALL })?;
     pass.graph.supersede(id, op, attrs)
@@ -103,7 +116,8 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
     let plan = Plan { flows: pass.dtypes_of(flows), wanted };
     let dtypes = (&*emit::dtypes(&signature.inputs), &*emit::dtypes(&signature.outputs));
-    let Some(pair) = Pair::of(pass, &function, dtypes, plan)? else { return Ok(vec![None; inputs.len()]) };
+    let pair = Pair::of(pass, &function, dtypes, plan)?;
+    let Some(pair) = &*pair else { return Ok(vec![None; inputs.len()]) };
     if let Some(forward) = &pair.forward {
         let node = pass.graph.node(id);
         let (op, mut attrs) = (node.op, node.attrs.clone());

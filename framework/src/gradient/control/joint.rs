@@ -26,6 +26,7 @@ pub(super) struct Joint {
 }
 
 /// What of a function is differentiated.
+#[derive(Clone)]
 pub(in crate::gradient) struct Plan {
     /// To which results something flows back, and of which dtype: to a handle, what the variable holds.
     pub(in crate::gradient) flows: Vec<Option<DataType>>,
@@ -113,7 +114,7 @@ impl Joint {
         let seeds = joint.results.iter().zip(&joint.flows).filter_map(|(result, flow)| Some((*result, (*flow)?)));
         let seeds: Vec<(Output, Output)> = seeds.collect();
         let mut inner = Pass::new(&mut joint.graph, pass.options, []);
-        inner.bodies = pass.bodies.clone();
+        inner.shared = pass.shared.clone();
         inner.functions.clone_from(&pass.functions);
         inner.source.clone_from(&pass.source);
         inner.functions.push(function.name.clone());

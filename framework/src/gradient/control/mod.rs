@@ -8,6 +8,7 @@
 //! - `joint`: the body with its gradient, and where it is cut;
 //! - `call`, `branch`, `loops`, `range`: the nodes;
 //! - `symbolic`: gradients that a node asks for by the name of a function;
+//! - `shared`: what is made of a function once for all nodes that call it;
 //! - `emit`: adding nodes by the names of their ops.
 
 mod branch;
@@ -16,7 +17,10 @@ pub(super) mod emit;
 pub(super) mod joint;
 mod loops;
 mod range;
+mod shared;
 pub(super) mod symbolic;
+
+pub(super) use shared::Shared;
 
 use super::pass::Pass;
 use super::scope::GradientScope;

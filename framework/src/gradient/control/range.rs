@@ -1,11 +1,12 @@
 //! Loops over ranges of numbers: `For`.
 
+use super::shared::Key;
 use super::{call, emit};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::gradient::pass::Pass;
-use crate::graph::{Graph, NodeId, Output, TensorSpec, created};
+use crate::graph::{Function, Graph, NodeId, Output, TensorSpec, created};
 use crate::shape::PartialShape;
 
 /// The node becomes a call of a function around a loop that counts, which is differentiated as any.
@@ -15,18 +16,25 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     if node.inputs.len() < 3 {
         return Err(Error::invalid_argument("a loop over a range has no range"));
     }
-    let is_stateful = pass.graph.is_stateful_function(&body.name);
     let specs = node.inputs.iter().map(|&input| TensorSpec::like(pass.graph, input)).collect::<Result<Vec<_>>>()?;
+    let key = Key::new("range").functions([&body]).specs(&specs);
+    let around = pass.once(key, |pass| counting(pass.graph, &node.name, &body, specs))?;
+    call::call_instead(pass, id, around.reference(), around.result_dtypes().to_vec(), around.is_stateful())?;
+    call::differentiate(pass, id, flows)
+}
+
+/// A function around a loop that counts, which takes what a node does.
+fn counting(graph: &mut Graph, node: &str, body: &FunctionRef, specs: Vec<TensorSpec>) -> Result<Function> {
+    let is_stateful = graph.is_stateful_function(&body.name);
     let own = [DataType::Int32; OWN].map(|dtype| TensorSpec::new(dtype).shape(PartialShape::of_rank(0)));
     // A value may have another shape in each iteration.
     let values = specs[3..].iter().map(|spec| TensorSpec::new(spec.dtype()));
     let variables: Vec<TensorSpec> = own.into_iter().chain(values).collect();
-    let (cond, _) =
-        emit::function(pass.graph, &format!("{}_goes_on", body.name), variables.clone(), |graph, variables| {
-            Ok(vec![emit::output(graph, created::LESS, &[&variables[..1], &variables[1..2]], [])?])
-        })?;
+    let (cond, _) = emit::function(graph, &format!("{}_goes_on", body.name), variables.clone(), |graph, variables| {
+        Ok(vec![emit::output(graph, created::LESS, &[&variables[..1], &variables[1..2]], [])?])
+    })?;
     let dtypes: Vec<DataType> = specs[3..].iter().map(TensorSpec::dtype).collect();
-    let (step, _) = emit::function(pass.graph, &format!("{}_step", body.name), variables, |graph, variables| {
+    let (step, _) = emit::function(graph, &format!("{}_step", body.name), variables, |graph, variables| {
         let ([done, count, number, delta], values) = of_loop(&variables)?;
         let one = emit::constant(graph, 1i32)?;
         let done = emit::output(graph, created::ADD_V2, &[&[done], &[one]], [])?;
@@ -38,7 +46,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         let results = (0..values.len()).map(|index| Output { node, index });
         Ok([done, count, next, delta].into_iter().chain(results).collect())
     })?;
-    let (around, _) = emit::function(pass.graph, &format!("{}_range", node.name), specs, |graph, inputs| {
+    let (around, _) = emit::function(graph, &format!("{node}_range"), specs, |graph, inputs| {
         let [start, limit, delta] = [inputs[0], inputs[1], inputs[2]];
         let count = count_of(graph, [start, limit, delta])?;
         let zero = emit::constant(graph, 0i32)?;
@@ -49,8 +57,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         let node = emit::node(graph, op, op, &[&variables], attrs)?;
         Ok((OWN..variables.len()).map(|index| Output { node, index }).collect())
     })?;
-    call::call_instead(pass, id, around.reference(), around.result_dtypes().to_vec())?;
-    call::differentiate(pass, id, flows)
+    Ok(around)
 }
 
 /// How many variables the loop has beside those of the node: how often it ran, how often it is to run, the number, and the step.

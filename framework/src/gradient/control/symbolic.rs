@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::joint::{Joint, Plan};
+use super::shared::Key;
 use super::{call, emit};
 use crate::attr::FunctionRef;
 use crate::dtype::DataType;
@@ -22,8 +23,11 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     let node = pass.graph.node(id);
     let (function, signature): (FunctionRef, _) = (node.attrs.required("f")?, node.signature.clone());
     let returns = emit::dtypes(&signature.outputs);
-    let gradient = gradient_of(pass, &function, &emit::dtypes(&signature.inputs), &returns)?;
-    call::call_instead(pass, id, gradient, returns)?;
+    let takes = emit::dtypes(&signature.inputs);
+    let key = Key::new("symbolic").functions([&function]).dtypes(&takes).dtypes(&returns);
+    let gradient = pass.once(key, |pass| gradient_of(pass, &function, &takes, &returns))?;
+    let is_stateful = pass.graph.is_stateful_function(&gradient.name);
+    call::call_instead(pass, id, (*gradient).clone(), returns, is_stateful)?;
     call::differentiate(pass, id, flows)
 }
 
