@@ -99,3 +99,36 @@ fn mistakes_are_named() {
     let y = node.build_output().unwrap();
     check(graph, x, y, Code::NotFound, &["no function `askd`", "asked"]);
 }
+
+/// The deepest calls that are differentiated are derived on whatever thread first needs them.
+#[test]
+fn deep_calls_are_derived_on_any_thread() {
+    let check = |levels: usize| {
+        let mut graph = Graph::new(&kernlink::registry().unwrap());
+        for level in 0..levels {
+            let build = |graph: &mut Graph, a: Output| match level {
+                0 => ops::mul(graph, a, 2.0).build(),
+                _ => {
+                    let below = graph.function(&format!("level_{}", level - 1))?;
+                    Ok(ops::builders::call(graph, &below, [a]).build()?[0])
+                }
+            };
+            FunctionBuilder::new(&format!("level_{level}"), [DataType::Float])
+                .build(&mut graph, |graph, [a]| Ok([build(graph, a)?]))
+                .unwrap();
+        }
+        let top = graph.function(&format!("level_{}", levels - 1)).unwrap();
+        // Within a function, it is prepared by whoever calls that first.
+        let outer = FunctionBuilder::new("outer", [DataType::Float]).build(&mut graph, |graph, [a]| {
+            let mut node = builder(graph);
+            node.input_list([a, a]).attr("f", top.reference()).attr("Tout", vec![DataType::Float]);
+            Ok([node.build_output()?])
+        });
+        let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+        let y = ops::builders::call(&mut graph, &outer.unwrap(), [x]).build().unwrap()[0];
+        run(graph, x, y, 3.0)
+    };
+    assert_eq!(check(60).unwrap(), 6.0);
+    let error = check(70).unwrap_err();
+    assert!(error.code() == Code::ResourceExhausted && error.message().contains("64 deep"), "{error}");
+}

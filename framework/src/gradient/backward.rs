@@ -9,7 +9,7 @@ use super::control::emit;
 use super::def::Differentiation;
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input};
 use super::place::Side;
-use super::record::{Executed, Kept, Recorded, Records, Runs, Slot, Way};
+use super::record::{Executed, Kept, Recorded, Records, Runs, Slot};
 use super::scope::{Differentiated, GradientScope};
 use super::taped_call::TapedCall;
 use super::traced::{ById, Traced, TracedGradient, UNTRACED};
@@ -137,23 +137,23 @@ impl<'a, 'p> Pass<'a, 'p> {
     }
 
     fn differentiate(&mut self, recorded: Recorded<'_>, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
-        let Recorded { record, inputs, outputs } = recorded;
+        let Recorded { record, call, inputs, outputs } = recorded;
         let arrived: SmallVec<[_; 2]> = outputs.iter().map(|slot| self.flows.remove(&slot.id)).collect();
         if arrived.iter().all(Option::is_none) {
             return Ok(());
         }
         let Prepared { op, attrs, signature, .. } = &*record.prepared;
-        let differentiation = match &record.way {
-            Way::Call(call) => match &**call {
-                TapedCall::Nothing => return Ok(()),
-                TapedCall::Failed(error) => return Err(error.clone().at_node("an op on the tape", &op.name, "")),
-                TapedCall::Pair(parts) => By::Call(&parts.pair),
-            },
-            Way::Op(None) => {
+        let by = match (call, record.gradient) {
+            (Some(TapedCall::Nothing), _) => return Ok(()),
+            (Some(TapedCall::Failed(error)), _) => {
+                return Err(error.clone().at_node("an op on the tape", &op.name, ""));
+            }
+            (Some(TapedCall::Pair(parts)), _) => By::Call(&parts.pair),
+            (None, None) => {
                 let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
                 return Err(no_gradient(op, "an op on the tape", asked.as_deref()));
             }
-            Way::Op(Some(gradient)) => match &gradient.differentiation {
+            (None, Some(gradient)) => match &gradient.differentiation {
                 Some(differentiation) => By::Op(differentiation),
                 None => return Ok(()),
             },
@@ -170,7 +170,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
         let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
         let mut scope = GradientScope::new(&mut node);
-        let found = match differentiation {
+        let found = match by {
             By::Op(differentiation) => {
                 (differentiation.call)(&mut scope).and_then(|found| per_input(op, signature, found))
             }

@@ -45,20 +45,11 @@ pub(super) struct Executed {
 /// An op that was run and may be differentiated.
 pub(super) struct Record {
     pub(super) prepared: Arc<Prepared>,
-    pub(super) way: Way,
+    pub(super) gradient: Option<&'static GradientDef>,
     /// Where its slots begin: its inputs, then its outputs.
     first: usize,
     inputs: u32,
     outputs: u32,
-}
-
-/// How what flows back to an op that was run flows on.
-#[derive(Clone)]
-pub(super) enum Way {
-    /// By the gradient of the op, if it has one.
-    Op(Option<&'static GradientDef>),
-    /// By the functions that it calls.
-    Call(Arc<TapedCall>),
 }
 
 /// An input or output of an op that was run.
@@ -74,6 +65,8 @@ pub(super) struct Slot {
 pub(super) struct Records {
     records: Vec<Record>,
     slots: Vec<Slot>,
+    /// What became of those that call functions, by their positions, in order: they are few.
+    calls: Vec<(usize, Arc<TapedCall>)>,
 }
 
 impl Records {
@@ -85,7 +78,7 @@ impl Records {
     pub(super) fn push(
         &mut self,
         prepared: Arc<Prepared>,
-        way: Way,
+        gradient: Option<&'static GradientDef>,
         inputs: impl IntoIterator<Item = Slot>,
         outputs: impl IntoIterator<Item = Slot>,
     ) {
@@ -94,7 +87,12 @@ impl Records {
         let middle = self.slots.len();
         self.slots.extend(outputs);
         let (inputs, outputs) = ((middle - first) as u32, (self.slots.len() - middle) as u32);
-        self.records.push(Record { prepared, way, first, inputs, outputs });
+        self.records.push(Record { prepared, gradient, first, inputs, outputs });
+    }
+
+    /// Says what became of the op that was added last, which calls functions.
+    pub(super) fn called(&mut self, call: Arc<TapedCall>) {
+        self.calls.push((self.records.len().saturating_sub(1), call));
     }
 
     pub(super) fn get(&self, index: usize) -> Recorded<'_> {
@@ -102,7 +100,13 @@ impl Records {
         let middle = record.first + record.inputs as usize;
         let (inputs, outputs) =
             (&self.slots[record.first..middle], &self.slots[middle..middle + record.outputs as usize]);
-        Recorded { record, inputs, outputs }
+        let call = match record.gradient {
+            Some(_) => None,
+            None => {
+                self.calls.binary_search_by_key(&index, |(index, _)| *index).ok().map(|found| &*self.calls[found].1)
+            }
+        };
+        Recorded { record, call, inputs, outputs }
     }
 }
 
@@ -110,6 +114,8 @@ impl Records {
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'r> {
     pub(super) record: &'r Record,
+    /// What became of it if it calls functions.
+    pub(super) call: Option<&'r TapedCall>,
     pub(super) inputs: &'r [Slot],
     pub(super) outputs: &'r [Slot],
 }

@@ -11,7 +11,7 @@ use super::control;
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use super::place::Side;
-use super::record::{Execute, Executed, Kept, Records, Runs, Slot, Way, keeps};
+use super::record::{Execute, Executed, Kept, Records, Runs, Slot, keeps};
 use super::taped_call::{self, TapedCall};
 use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
 use crate::attr::AttrMap;
@@ -233,7 +233,8 @@ impl<'p> GradientTape<'p> {
             let shape = parts.is_some_and(|parts| parts.takes_flow(index));
             Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape) }
         });
-        self.records.push(executed.prepared.clone(), Way::Call(call.clone()), inputs, outputs);
+        self.records.push(executed.prepared.clone(), None, inputs, outputs);
+        self.records.called(call.clone());
         let Executed { prepared, mut outputs, .. } = executed;
         outputs.truncate(completed.0.outputs.len());
         for output in outputs.iter().filter(|output| output.id != UNTRACED) {
@@ -314,7 +315,7 @@ impl Execute for GradientTape<'_> {
             let (value, shape) = keeps(gradient, Side::Output, argument);
             Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape || several) }
         });
-        self.records.push(executed.prepared.clone(), Way::Op(gradient), inputs, outputs);
+        self.records.push(executed.prepared.clone(), gradient, inputs, outputs);
         for output in executed.outputs.iter().filter(|output| output.id != UNTRACED) {
             self.known.insert(output.id, ());
         }

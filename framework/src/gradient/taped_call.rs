@@ -105,7 +105,7 @@ pub(super) fn find(
 ) -> Result<Arc<TapedCall>> {
     let mut key = format!("{}\0", op.name).into_bytes();
     for (name, value) in attrs.iter() {
-        key.extend(name.bytes());
+        key.extend(format!("{name}\0").bytes());
         key.extend(proto::attr_to_proto(value)?.encode_length_delimited_to_vec());
     }
     key.extend(wanted.iter().map(|wanted| u8::from(*wanted)));

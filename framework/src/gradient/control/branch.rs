@@ -37,9 +37,9 @@ pub(super) fn differentiate(
 ) -> Result<Vec<Option<Output>>> {
     let inputs = pass.graph.node(id).inputs.clone();
     let wanted: Vec<bool> = inputs.iter().skip(1).map(|input| pass.is_wanted(*input)).collect();
-    let functions = functions(&pass.graph.node(id).attrs, names)?;
+    let (functions, signature) = (functions(&pass.graph.node(id).attrs, names)?, pass.graph.node(id).signature.clone());
     let plan = Plan { flows: pass.dtypes_of(flows), wanted };
-    let key = Key::new("branches").functions(&functions).plan(&plan);
+    let key = Key::new("branches").functions(&functions).slots(&signature.inputs).slots(&signature.outputs).plan(&plan);
     let parts = pass.once(key, |pass| parts(pass, id, functions, &plan))?;
     let mut results = vec![None; inputs.len()];
     let Some(Parts { forward, backward, found }) = &*parts else { return Ok(results) };

@@ -44,7 +44,7 @@ impl Pair {
         dtypes: (&[DataType], &[DataType]),
         plan: Plan,
     ) -> Result<Rc<Option<Pair>>> {
-        let key = Key::new("call").functions([function]).plan(&plan);
+        let key = Key::new("call").functions([function]).dtypes(dtypes.0).dtypes(dtypes.1).plan(&plan);
         pass.once(key, |pass| Pair::make(pass, function, dtypes, plan))
     }
 

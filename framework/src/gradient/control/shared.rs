@@ -7,12 +7,14 @@ use std::rc::Rc;
 
 use prost::Message as _;
 
+use super::emit;
 use super::joint::Plan;
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::gradient::pass::Pass;
 use crate::graph::TensorSpec;
+use crate::op::InOutType;
 use crate::proto;
 
 /// What the bodies of functions that are differentiated share with the graph that calls them. Functions are added to the library of
@@ -88,6 +90,10 @@ impl Key {
 
     pub(super) fn dtypes(self, dtypes: &[DataType]) -> Key {
         self.text(&format!("{dtypes:?}"))
+    }
+
+    pub(super) fn slots(self, slots: &[InOutType]) -> Key {
+        self.dtypes(&emit::dtypes(slots))
     }
 
     pub(super) fn specs(self, specs: &[TensorSpec]) -> Key {

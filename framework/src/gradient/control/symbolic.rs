@@ -40,7 +40,8 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
 pub(crate) fn derive(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signature) -> Result<FunctionRef> {
     use prost::Message as _;
     let (takes, returns) = (emit::dtypes(&signature.inputs), emit::dtypes(&signature.outputs));
-    let mut key = proto::attr_to_proto(&call.clone().into())?.encode_to_vec();
+    let mut key = b"\0gradient\0".to_vec();
+    key.extend(proto::attr_to_proto(&call.clone().into())?.encode_to_vec());
     key.extend(takes.iter().chain(&returns).flat_map(|dtype| dtype.number().to_le_bytes()));
     let derived = library.derive(key, &mut |graph| {
         let mut pass = Pass::new(graph, Options::default(), []);
