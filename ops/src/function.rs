@@ -103,7 +103,10 @@ pub enum Loops {
 )]
 pub struct For;
 
-/// The gradient of a function, derived while the graph runs. It is refused: graphs carry their gradients.
+/// The gradient of a function, or of an op of that name, which is derived when the node is first prepared to run.
+///
+/// It is the function that the graph's library says is the gradient of `f`, or else one that is made of the gradients of the ops in
+/// its body. Where nothing flows on to an argument, it gives zeros.
 #[register_op(
     attr("Tin: list(type)"),
     attr("Tout: list(type)"),

@@ -21,6 +21,8 @@ pub(super) struct Case {
     pub(super) flows: Vec<Output>,
     pub(super) values: Vec<Tensor>,
     pub(super) expected: Vec<Option<Tensor>>,
+    /// The `ys`, where their graph is not the one that TensorFlow differentiates.
+    pub(super) forward: Vec<Tensor>,
     /// The gradient of the sum of all gradients, where that is known.
     pub(super) second: Option<Vec<Option<Tensor>>>,
 }
@@ -88,10 +90,11 @@ fn case(def: &GraphDef, name: &str, registry: &Arc<Registry>) -> Case {
     };
     let values = (0..xs.len()).map(|k| value("value", k).unwrap()).collect();
     let expected = (0..xs.len()).map(|k| value("expected", k)).collect();
+    let forward = (0..ys.len()).map_while(|k| value("forward", k)).collect();
     let second: Vec<_> = (0..xs.len()).map(|k| value("second", k)).collect();
     let second = Some(second).filter(|second| second.iter().any(Option::is_some));
-    let (name, registry) = (name.to_owned(), registry.clone());
-    Case { name, registry, graph, xs, ys, flows, values, expected, second }
+    let name = name.to_owned();
+    Case { name, registry: registry.clone(), graph: graph.clone(), xs, ys, flows, values, expected, forward, second }
 }
 
 /// Whether gradients are those that are expected, within what their dtype holds.

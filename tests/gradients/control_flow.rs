@@ -12,13 +12,18 @@ fn gradients_through_control_flow_are_those_of_tensorflow() {
 }
 
 fn check(case: &Case) -> Result<std::result::Result<(), String>> {
-    let Case { graph, xs, ys, flows, values, expected, second, .. } = case;
+    let Case { graph, xs, ys, flows, values, expected, forward, second, .. } = case;
     let mut graph = graph.clone();
     let asked = Gradients::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
     let found = dense(asked.grad_ys(flows.iter().copied().map(Some)).add_to(&mut graph)?);
     let feeds: Vec<_> = xs.iter().copied().zip(values.iter().cloned()).collect();
     // What the graph gave before, it gives still.
     let mut before = run(case.graph.clone(), &feeds, ys)?;
+    for (found, expected) in before.iter().zip(forward) {
+        if let Err(error) = kernlink::golden::compare(found, expected, Some((1e-12, 1e-12))) {
+            return Ok(Err(format!("a y is not TensorFlow's: {error}")));
+        }
+    }
     let fetches: Vec<Output> = found.iter().flatten().chain(ys).copied().collect();
     let mut answers = run(graph.clone(), &feeds, &fetches)?.into_iter();
     let first: Vec<_> = found.iter().map(|output| output.and_then(|_| answers.next())).collect();
@@ -239,4 +244,28 @@ fn constants_by_request_have_gradients_themselves() {
     let answers = run(graph, &[(a, Tensor::scalar(7.0f32))], &fetches).unwrap();
     let answers: Vec<f32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
     assert_eq!(answers, [1.0, 1.0]);
+}
+
+/// A loop over a range refuses what it did before its node was differentiated.
+#[test]
+fn ranges_that_lead_nowhere_are_refused() {
+    use kernlink::graph::{FunctionBuilder, NodeBuilder};
+
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let body = FunctionBuilder::new("body", [DataType::Int32, DataType::Float])
+        .build(&mut graph, |graph, [_, a]| Ok([ops::mul(graph, a, a).build()?]))
+        .unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let limit = ops::placeholder(&mut graph, DataType::Int32).name("limit").build().unwrap();
+    let def = graph.registry().op("For").unwrap().def;
+    let mut builder = NodeBuilder::new(&mut graph, def);
+    builder.input(0i32).input(limit).input(1i32).input_list([x]).attr("body", body.reference());
+    let y = builder.build_output().unwrap();
+    let found = dense(Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap());
+    let of = |count: i32| {
+        run(graph.clone(), &[(x, Tensor::scalar(2.0f32)), (limit, Tensor::scalar(count))], &[y, found[0].unwrap()])
+    };
+    let answers: Vec<f32> = of(2).unwrap().iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_eq!(answers, [16.0, 32.0]);
+    assert_eq!(of(-1).unwrap_err().code(), Code::InvalidArgument);
 }

@@ -6,6 +6,9 @@ Needs: ../golden/requirements.txt, in a virtual environment of its own.
 
 Each file is the GraphDef of one case, as those of generate.py, with its functions. NAME/second/K is the gradient of the sum of all
 gradients, where TensorFlow has one.
+
+What TensorFlow cannot differentiate has a reference, a function of the same values without it, of which the gradients are. Then
+NAME/forward/K is what TensorFlow computes for NAME/y/K.
 """
 import argparse
 import os
@@ -16,6 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import golden  # noqa: F401  (sets what TensorFlow reads from the environment)
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.framework.function import Defun
 
 v1 = tf.compat.v1
 raw = tf.raw_ops
@@ -29,10 +34,11 @@ def values(*shape):
 CASES = {}
 
 
-def case(*inputs, forms=(1, 2), second=True, known=(True, False)):
-    """A case: in which forms of control flow it is built, and whether TensorFlow has second gradients of the second form."""
+def case(*inputs, forms=(1, 2), second=True, known=(True, False), reference=None):
+    """A case: in which forms of control flow it is built, whether TensorFlow has second gradients of the second form, and what is
+    differentiated instead."""
     def add(function):
-        CASES[function.__name__] = (function, inputs, forms, second, known)
+        CASES[function.__name__] = (function, inputs, forms, second, known, reference)
         return function
     return add
 
@@ -196,31 +202,176 @@ def unconnected(x, y):
     return tf.while_loop(lambda i, a, b: i < 3, lambda i, a, b: (i + 1, a * 2.0, b * b), [0, x, y])[1]
 
 
-def write(name, function, inputs, form, second, is_known, folder):
+def symbolic_gradient_of(name, arguments, flows, **types):
+    """A node SymbolicGradient."""
+    function = attr_value_pb2.NameAttrList(name=name)
+    for attr, dtype in types.items():
+        function.attr[attr].type = dtype.as_datatype_enum
+    return raw.SymbolicGradient(input=[*arguments, *flows], Tout=[argument.dtype for argument in arguments], f=function)
+
+
+FLOW = [0.5, -2.0, 1.5]
+
+
+def two_results(a, b):
+    return tf.sin(a) * b, a + tf.reduce_sum(tf.exp(b) * a)
+
+
+def gradients_at(function, arguments, flows):
+    """The gradients of a function by copies of its arguments, which can be differentiated by what these depend on."""
+    copies = [tf.identity(argument) for argument in arguments]
+    results = function(*copies)
+    return tf.gradients(results, copies, flows)
+
+
+@case(values(3), values(3), forms=(2,), reference=lambda x, y: gradients_at(
+    two_results, [x, y * x], [tf.constant(FLOW, tf.float64), x * y]))
+def symbolic_gradient(x, y):
+    @Defun(tf.float64, tf.float64, func_name="two_results")
+    def function(a, b):
+        return two_results(a, b)
+    function.add_to_graph(v1.get_default_graph())
+    return symbolic_gradient_of(function.name, [x, y * x], [tf.constant(FLOW, tf.float64), x * y])
+
+
+# One argument is not used, and one is an integer: zeros.
+@case(values(3), values(2), forms=(2,), reference=lambda x, y: [
+    tf.cos(x) * x * tf.constant(FLOW, tf.float64), tf.zeros_like(y), tf.zeros([2], tf.float64)])
+def symbolic_gradient_unused(x, y):
+    @Defun(tf.float64, tf.float64, tf.int32, func_name="unused")
+    def function(a, b, c):
+        return tf.sin(a), tf.cast(a, tf.int32)
+    function.add_to_graph(v1.get_default_graph())
+    numbers = tf.constant([1, 2])
+    found = symbolic_gradient_of(
+        function.name, [x, y, numbers], [x * tf.constant(FLOW, tf.float64), tf.zeros([3], tf.int32)])
+    return [found[0], found[1], tf.cast(found[2], tf.float64)]
+
+
+@case(values(3), forms=(2,), reference=lambda x: gradients_at(
+    lambda a: tf.exp(a) * tf.exp(2.0 * a), [x], [tf.constant(FLOW, tf.float64)]))
+def symbolic_gradient_of_calls(x):
+    @Defun(tf.float64, func_name="exponential")
+    def inner(a):
+        return tf.exp(a)
+
+    @Defun(tf.float64, func_name="calls")
+    def function(a):
+        return inner(a) * inner(2.0 * a)
+    function.add_to_graph(v1.get_default_graph())
+    return symbolic_gradient_of(function.name, [x], [tf.constant(FLOW, tf.float64)])
+
+
+@case(values(3), values(3), forms=(2,), reference=lambda x, y: [tf.sin(x) * y, tf.sin(x) * x])
+def symbolic_gradient_of_an_op(x, y):
+    return symbolic_gradient_of("Mul", [x, y], [tf.sin(x)], T=tf.float64)
+
+
+# The library says what the gradient is.
+@case(values(3), forms=(2,), reference=lambda x: [x * x * 3.0])
+def symbolic_gradient_by_name(x):
+    @Defun(tf.float64, tf.float64, func_name="backward")
+    def gradient(a, flow):
+        return flow * a * 3.0
+
+    @Defun(tf.float64, func_name="forward", grad_func=gradient)
+    def function(a):
+        return tf.exp(a)
+    function.add_to_graph(v1.get_default_graph())
+    return symbolic_gradient_of(function.name, [x], [x])
+
+
+# TensorFlow's gradient of an imported call.
+@case(values(3), values(3), forms=(2,), reference=lambda x, y: gradients_at(
+    lambda a, b: tf.sin(a) * b, [x, y], [tf.ones([3], tf.float64)]))
+def symbolic_gradient_imported(x, y):
+    @tf.function
+    def function(a, b):
+        return tf.sin(a) * b
+    with tf.Graph().as_default() as graph:
+        arguments = [v1.placeholder(tf.float64, [3], name=name) for name in "ab"]
+        tf.identity(function(*arguments), name="result")
+    result, = tf.import_graph_def(graph.as_graph_def(), dict(zip(["a:0", "b:0"], [x, y])), ["result:0"])
+    return tf.gradients(result, [x, y])
+
+
+def for_loop(function, start, limit, delta, values):
+    """A node For."""
+    body = Defun(tf.int32, *[value.dtype for value in values])(function)
+    return raw.For(start=start, limit=limit, delta=delta, input=values, body=body)
+
+
+def for_reference(function, numbers, values):
+    for number in numbers:
+        values = function(number, *values)
+    return values
+
+
+def for_step(i, a, b):
+    return a * b + tf.cast(i, tf.float64), tf.sin(a) + b
+
+
+@case(values(3), values(3), forms=(2,), reference=lambda x, y: for_reference(for_step, [4, 2, 0], [x, y * x]))
+def for_down(x, y):
+    return for_loop(for_step, 4, -1, -2, [x, y * x])
+
+
+# That nothing depends on y in the second order is known only where the loop is not.
+@case(values(3), values(3), forms=(2,), second=False, reference=lambda x, y: [tf.sin(x), y + x])
+def for_no_iteration(x, y):
+    return for_loop(for_step, 3, 3, 0, [tf.sin(x), y + x])
+
+
+# A loop within a loop, which takes its limit from it.
+@case(values(3), forms=(2,), reference=lambda x: for_reference(
+    lambda i, a: [for_reference(lambda j, b: [tf.tanh(b) * x], range(int(i)), [a])[0] + a], [1, 2], [x]))
+def for_nested(x):
+    def step(i, a, c):
+        inner = for_loop(lambda j, b, d: (tf.tanh(b) * d, d), 0, i, 1, [a, c])
+        return inner[0] + a, c
+    return for_loop(step, 1, 3, 1, [x, x])[0]
+
+
+def build(case_name, function, inputs, is_known):
+    """The inputs and the results of a case in the default graph, by their names."""
+    xs = [v1.placeholder(value.dtype, value.shape if is_known else None, name=f"{case_name}/x/{k}")
+          for k, value in enumerate(inputs)]
+    with v1.name_scope(case_name + "/of"):
+        ys = function(*xs)
+    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+    ys = [y for y in ys if y.dtype.is_floating]
+    return xs, [tf.identity(y, name=f"{case_name}/y/{k}") for k, y in enumerate(ys)]
+
+
+def write(name, function, inputs, form, second, is_known, reference, folder):
     case_name = f"{name}_v{form}{'' if is_known else '_unknown'}"
     (v1.enable_control_flow_v2 if form == 2 else v1.disable_control_flow_v2)()
     with tf.Graph().as_default() as graph:
-        xs = [v1.placeholder(value.dtype, value.shape if is_known else None, name=f"{case_name}/x/{k}")
-              for k, value in enumerate(inputs)]
-        with v1.name_scope(case_name + "/of"):
-            ys = function(*xs)
-        ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
-        ys = [y for y in ys if y.dtype.is_floating]
-        ys = [tf.identity(y, name=f"{case_name}/y/{k}") for k, y in enumerate(ys)]
+        xs, ys = build(case_name, function, inputs, is_known)
         for k, value in enumerate(inputs):
             tf.constant(value, name=f"{case_name}/value/{k}")
-        feed = dict(zip(xs, inputs))
         with v1.Session(graph=graph) as session:
-            flows = [values(*np.shape(run)) for run in session.run(ys, feed)]
-        # TensorFlow changes nodes for their gradients, which a session that has run them does not notice.
+            results = session.run(ys, dict(zip(xs, inputs)))
+            flows = [values(*np.shape(result)) for result in results]
+        for k, flow in enumerate(flows):
+            tf.constant(flow, name=f"{case_name}/flow/{k}")
+        forward = graph.as_graph_def()
+    # TensorFlow changes nodes for their gradients, which a session that has run them does not notice.
+    with tf.Graph().as_default() as graph:
+        xs, ys = build(case_name, reference or function, inputs, is_known)
+        gradients = tf.gradients(ys, xs, [tf.constant(flow) for flow in flows])
+        answers = {"expected": gradients}
+        if second and form == 2:
+            answers["second"] = tf.gradients([g for g in gradients if g is not None], xs)
+        if reference:
+            answers["forward"] = ys
         with v1.Session(graph=graph) as session:
-            seeds = [tf.constant(flow, name=f"{case_name}/flow/{k}") for k, flow in enumerate(flows)]
-            forward = graph.as_graph_def()
-            gradients = tf.gradients(ys, xs, seeds)
-            answers = {"expected": gradients}
-            if second and form == 2:
-                answers["second"] = tf.gradients([g for g in gradients if g is not None], xs)
-            computed = session.run({key: [g for g in found if g is not None] for key, found in answers.items()}, feed)
+            asked = {key: [g for g in found if g is not None] for key, found in answers.items()}
+            computed = session.run(asked, dict(zip(xs, inputs)))
+    if reference:
+        for result, other in zip(results, computed["forward"], strict=True):
+            np.testing.assert_allclose(result, other, rtol=1e-12, err_msg=case_name)
+        computed["forward"] = results
     with tf.Graph().as_default() as graph:
         for key, found in answers.items():
             rest = iter(computed[key])
@@ -239,12 +390,12 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for name, (function, inputs, forms, second, known) in CASES.items():
+    for name, (function, inputs, forms, second, known, reference) in CASES.items():
         if arguments.cases and name not in arguments.cases:
             continue
         for form in forms:
             for is_known in known:
-                write(name, function, inputs, form, second, is_known, arguments.output)
+                write(name, function, inputs, form, second, is_known, reference, arguments.output)
         print(name)
 
 

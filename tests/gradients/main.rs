@@ -6,6 +6,9 @@ mod control_flow;
 mod derivatives;
 mod numerical;
 mod own;
+mod shared;
+mod symbolic;
+mod taped_calls;
 mod tapes;
 
 use std::collections::BTreeMap;

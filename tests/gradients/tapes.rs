@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kernlink::gradient::{Traced, TracedGradient};
-use kernlink::graph::NodeBuilder;
+use kernlink::graph::{NodeBuilder, NodeClass};
 use kernlink::prelude::*;
 
 use super::cases::{Case, agree, dense, each_case};
@@ -20,16 +20,33 @@ fn gradients_of_tapes_are_those_of_tensorflow() {
 
 fn on_a_tape(context: &EagerContext, case: &Case) -> Result<Vec<Option<Tensor>>> {
     let mut tape = GradientTape::new(context);
-    let mut known: HashMap<Output, Traced> = HashMap::new();
-    for (&x, value) in case.xs.iter().zip(&case.values) {
-        known.insert(x, tape.watch(value.clone())?);
-    }
+    let xs = case.values.iter().map(|value| tape.watch(value.clone())).collect::<Result<Vec<_>>>()?;
+    let found = gradients(&mut tape, case, &xs)?;
+    let mut context = context.clone();
+    let found = found.into_iter().map(|found| match found {
+        Some(TracedGradient::Dense(gradient)) => Ok(Some(gradient.into_tensor())),
+        Some(TracedGradient::Slices { values, indices, dense_shape }) => {
+            dense(&mut context, values.into_tensor(), indices.into_tensor(), dense_shape.into_tensor()).map(Some)
+        }
+        None => Ok(None),
+    });
+    found.collect()
+}
+
+/// Runs a case for these `xs`.
+pub(super) fn gradients(
+    tape: &mut GradientTape<'_>,
+    case: &Case,
+    xs: &[Traced],
+) -> Result<Vec<Option<TracedGradient>>> {
+    let mut known: HashMap<Output, Traced> = case.xs.iter().copied().zip(xs.iter().cloned()).collect();
     for id in case.graph.ids() {
         let node = case.graph.node(id);
-        if case.xs.iter().any(|x| x.node == id) {
+        // What TensorFlow imports leaves placeholders behind that nobody takes.
+        if case.xs.iter().any(|x| x.node == id) || node.class == NodeClass::Placeholder {
             continue;
         }
-        let mut builder = NodeBuilder::new(&mut tape, node.op.def);
+        let mut builder = NodeBuilder::new(tape, node.op.def);
         for (argument, range) in node.op.def.inputs.iter().zip(&node.signature.input_ranges) {
             let inputs = range.clone().map(|index| known[&node.inputs[index]].clone());
             match argument.is_list() {
@@ -43,20 +60,10 @@ fn on_a_tape(context: &EagerContext, case: &Case) -> Result<Vec<Option<Tensor>>>
         }
     }
     let of = |outputs: &[Output]| outputs.iter().map(|output| known[output].clone()).collect::<Vec<_>>();
-    let (ys, xs, flows) = (of(&case.ys), of(&case.xs), of(&case.flows));
-    let found = tape.gradients(&ys, &xs, &flows)?;
-    let mut context = context.clone();
-    let found = found.into_iter().map(|found| match found {
-        Some(TracedGradient::Dense(gradient)) => Ok(Some(gradient.into_tensor())),
-        Some(TracedGradient::Slices { values, indices, dense_shape }) => {
-            dense(&mut context, values.into_tensor(), indices.into_tensor(), dense_shape.into_tensor()).map(Some)
-        }
-        None => Ok(None),
-    });
-    found.collect()
+    tape.gradients(&of(&case.ys), xs, &of(&case.flows))
 }
 
-fn one(found: Vec<Option<TracedGradient>>) -> Traced {
+pub(super) fn one(found: Vec<Option<TracedGradient>>) -> Traced {
     found.into_iter().next().flatten().and_then(TracedGradient::dense).unwrap()
 }
 

@@ -81,6 +81,22 @@ fn what_a_function_alone_is_given_it_may_change() {
 }
 
 #[test]
+fn gradients_by_name_say_in_which_feature_they_are() {
+    if !kernlink::gradient::registered_gradients().is_empty() {
+        return;
+    }
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::constant(&mut graph, 2.0f32).unwrap();
+    let square = FunctionRef { name: "Square".to_owned(), attrs: [("T".to_owned(), DataType::Float.into())].into() };
+    let def = graph.registry().op("SymbolicGradient").unwrap().def;
+    let mut builder = NodeBuilder::new(&mut graph, def);
+    builder.name("dx").input_list([x, x]).attr("f", square).attr("Tout", vec![DataType::Float]);
+    builder.build().unwrap();
+    let error = Session::new(graph).unwrap().run(&[], &["dx"], &[]).unwrap_err();
+    assert!(error.code() == Code::NotFound && error.message().contains("feature `gradients`"), "{error}");
+}
+
+#[test]
 fn functions_are_told_apart_by_all_of_their_attrs() {
     let text = r#"
         node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }

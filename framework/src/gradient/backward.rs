@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::control::call::{Given, Pair};
+use super::control::emit;
+use super::def::Differentiation;
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input, within};
 use super::place::Side;
 use super::record::{Executed, Kept, Recorded, Records, Runs, Slot};
 use super::scope::{Differentiated, GradientScope};
+use super::taped_call::TapedCall;
 use super::traced::{ById, Traced, TracedGradient, UNTRACED};
 use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Applied, NodeClass, NodeRequest, Operand, Outputs};
+use crate::graph::{Applied, NodeBuilder, NodeRequest, Operand, Outputs};
 use crate::op::{OpDef, Signature};
 use crate::registry::Registry;
 use crate::runtime::Prepared;
@@ -133,22 +137,27 @@ impl<'a, 'p> Pass<'a, 'p> {
     }
 
     fn differentiate(&mut self, recorded: Recorded<'_>, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
-        let Recorded { record, inputs, outputs } = recorded;
+        let Recorded { record, call, inputs, outputs } = recorded;
         let arrived: SmallVec<[_; 2]> = outputs.iter().map(|slot| self.flows.remove(&slot.id)).collect();
         if arrived.iter().all(Option::is_none) {
             return Ok(());
         }
         let Prepared { op, attrs, signature, .. } = &*record.prepared;
-        let Some(gradient) = record.gradient else {
-            if NodeClass::of(&op.name).is_call() {
-                let message = "a tape does not look into functions: gradients of ops that call some are those of a graph, by \
-                               `Gradients`";
-                return Err(Error::unimplemented(message).at_node("an op on the tape", &op.name, ""));
+        let by = match (call, record.gradient) {
+            (Some(TapedCall::Nothing), _) => return Ok(()),
+            (Some(TapedCall::Failed(error)), _) => {
+                return Err(error.clone().at_node("an op on the tape", &op.name, ""));
             }
-            let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
-            return Err(no_gradient(op, "an op on the tape", asked.as_deref(), None));
+            (Some(TapedCall::Pair(parts)), _) => By::Call(&parts.pair),
+            (None, None) => {
+                let asked = attrs.required::<String>(GRADIENT_OP_TYPE).ok();
+                return Err(no_gradient(op, "an op on the tape", asked.as_deref(), None));
+            }
+            (None, Some(gradient)) => match &gradient.differentiation {
+                Some(differentiation) => By::Op(differentiation),
+                None => return Ok(()),
+            },
         };
-        let Some(differentiation) = &gradient.differentiation else { return Ok(()) };
         let mut flows = Vec::with_capacity(arrived.len());
         for (Slot { id, .. }, arrived) in outputs.iter().zip(arrived) {
             let flow = arrived.map(|arrived| self.sum(arrived)).transpose()?;
@@ -160,9 +169,14 @@ impl<'a, 'p> Pass<'a, 'p> {
             flows.push(flow);
         }
         let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
-        let found = (differentiation.call)(&mut GradientScope::new(&mut node));
-        let found = found.and_then(|found| per_input(op, signature, found));
-        let found = found.map_err(|error| within(Some(gradient), op, None, error))?;
+        let mut scope = GradientScope::new(&mut node);
+        let found = match by {
+            By::Op(differentiation) => {
+                (differentiation.call)(&mut scope).and_then(|found| per_input(op, signature, found))
+            }
+            By::Call(pair) => call_backward(&mut scope, pair),
+        };
+        let found = found.map_err(|error| within(record.gradient, op, None, error))?;
         for (Slot { id, .. }, flow) in inputs.iter().zip(found) {
             if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
                 let flow = self.traced_gradient(flow);
@@ -179,6 +193,29 @@ impl<'a, 'p> Pass<'a, 'p> {
         let mut node = TapeNode { pass: self, recorded: None, flows: Vec::new() };
         call(&mut GradientScope::new(&mut node))
     }
+}
+
+/// How an op that was run is differentiated.
+#[derive(Clone, Copy)]
+enum By<'r> {
+    Op(&'r Differentiation),
+    Call(&'r Pair),
+}
+
+/// Calls the backward part of a function; returns what flows on to each argument.
+fn call_backward(scope: &mut GradientScope<'_>, pair: &Pair) -> Result<Vec<Option<Gradient>>> {
+    let given = pair.given.iter().map(|given| match *given {
+        Given::Flow(index) => scope.flow_or_zeros(index),
+        Given::Argument(place) => scope.node.value(Side::Input, place),
+        Given::Result(index) => scope.node.value(Side::Output, index),
+    });
+    let given = given.collect::<Result<Vec<Value>>>()?;
+    let backward = &pair.backward;
+    let op = scope.node.registry().op(emit::call_of(backward))?.def;
+    let mut call = NodeBuilder::new(scope, op);
+    call.input_list(given).attr("f", backward.reference()).attr("Tout", backward.result_dtypes().to_vec());
+    let mut results = call.build_outputs()?.into_vec().into_iter().map(Gradient::Dense);
+    Ok(pair.found.iter().map(|found| if *found { results.next() } else { None }).collect())
 }
 
 /// An op that was run and is differentiated.
@@ -278,8 +315,8 @@ impl Differentiated for TapeNode<'_, '_, '_> {
             let traced = values.get(value.0 as usize).cloned().map(Operand::Value);
             traced.ok_or_else(|| Error::internal("a value of another gradient"))
         })?;
-        let Executed { prepared, outputs } = self.pass.runs.execute(request)?;
+        let Executed { signature, outputs, .. } = self.pass.runs.execute(request)?;
         let outputs = outputs.into_iter().map(|output| Some(self.pass.value_of(output))).collect();
-        Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
+        Ok(Applied { node: (), outputs: Outputs::new(outputs, signature) })
     }
 }

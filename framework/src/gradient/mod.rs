@@ -12,7 +12,7 @@
 //! - `scope`: where the function's ops go;
 //! - `graph`, `pass`, `graph_node`, `conditions`: the gradients of graphs;
 //! - `control`: those of calls, branches and loops;
-//! - `traced`, `record`, `backward`, `tape`: those of what was run.
+//! - `traced`, `record`, `taped_call`, `backward`, `tape`: those of what was run.
 
 mod backward;
 pub mod check;
@@ -30,9 +30,11 @@ mod record;
 mod result;
 mod scope;
 mod tape;
+mod taped_call;
 mod traced;
 mod value;
 
+pub(crate) use control::symbolic::derive;
 pub use def::{Differentiation, GradientDef, find_gradient, registered_gradients};
 pub use graph::Gradients;
 pub use parameter::Parameter;

@@ -1,11 +1,10 @@
 //! One way back through a graph.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::conditions::Conditions;
-use super::control;
+use super::control::{self, Shared};
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_input, within};
 use super::graph_node::GraphNode;
@@ -84,7 +83,9 @@ fn way(graph: &Graph, between: &[bool], id: NodeId) -> String {
         .ids()
         .filter(|&other| is_between(other) && other != id)
         .map(|other| graph.node(other))
-        .filter(|node| !node.class.is_call() && !node.inputs.is_empty() && find_gradient(&node.op.def.name).is_none())
+        .filter(|node| {
+            !control::is_for(node.class) && !node.inputs.is_empty() && find_gradient(&node.op.def.name).is_none()
+        })
         .map(|node| &*node.op.def.name)
         .collect();
     others.sort_unstable();
@@ -113,8 +114,8 @@ pub(super) struct Pass<'g> {
     pub(super) conditions: Conditions,
     /// The functions that are being differentiated, of which this graph is the last one's body.
     pub(super) functions: Vec<String>,
-    /// How many bodies have been differentiated in all.
-    pub(super) bodies: Rc<Cell<usize>>,
+    /// What was made of functions so far.
+    pub(super) shared: Rc<Shared>,
 }
 
 impl<'g> Pass<'g> {
@@ -130,7 +131,7 @@ impl<'g> Pass<'g> {
             options,
             conditions: Conditions::find(graph),
             functions: Vec::new(),
-            bodies: Rc::default(),
+            shared: Rc::default(),
             graph,
         }
     }
@@ -214,14 +215,15 @@ impl<'g> Pass<'g> {
         Ok(Some(self.output_gradient(Gradient::Dense(zeros))))
     }
 
-    /// Counts a body that is differentiated: a few functions that call each other twice each are many.
+    /// Counts a body that is differentiated: functions can be written that call each other with ever new attrs.
     pub(super) fn count_body(&self) -> Result<()> {
         const MOST: usize = 4096;
         const DEEPEST: usize = 64;
-        self.bodies.set(self.bodies.get() + 1);
-        if self.bodies.get() > MOST || self.functions.len() > DEEPEST {
+        let bodies = &self.shared.bodies;
+        bodies.set(bodies.get() + 1);
+        if bodies.get() > MOST || self.functions.len() > DEEPEST {
             return Err(Error::resource_exhausted(format!(
-                "calls are differentiated one by one, and these are more than {MOST}, or nested more than {DEEPEST} deep"
+                "functions are differentiated one by one, and these are more than {MOST}, or nested more than {DEEPEST} deep"
             )));
         }
         Ok(())
@@ -425,7 +427,7 @@ impl<'g> Pass<'g> {
         let found = find_gradient(name);
         match node.class {
             // What a call asks for is known to the program alone that made it.
-            class if found.is_none() && class.is_call() => Ok(None),
+            class if found.is_none() && control::is_for(class) => Ok(None),
             NodeClass::Enter | NodeClass::Exit | NodeClass::NextIteration | NodeClass::LoopCond if found.is_none() => {
                 Err(Error::failed_precondition(format!(
                     "`{}` is part of a loop of TensorFlow 1, which has no gradient as it is: `graph.raise_loops()` makes \

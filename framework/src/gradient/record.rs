@@ -6,13 +6,16 @@ use smallvec::SmallVec;
 
 use super::def::GradientDef;
 use super::place::Side;
+use super::taped_call::TapedCall;
 use super::traced::{Traced, traced};
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{NodeRequest, Operand};
+use crate::op::Signature;
 use crate::registry::Registry;
 use crate::runtime::{EagerContext, Prepared};
 use crate::shape::Shape;
+use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
 
 /// What runs the ops of a tape.
@@ -26,11 +29,16 @@ pub(super) trait Execute {
     fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed>;
 
     fn registry(&self) -> Arc<Registry>;
+
+    /// The functions that can be called.
+    fn functions(&self) -> Arc<dyn FunctionLibrary>;
 }
 
 /// An op that was run.
 pub(super) struct Executed {
     pub(super) prepared: Arc<Prepared>,
+    /// What was asked for: what was run in its place may give more.
+    pub(super) signature: Arc<Signature>,
     pub(super) outputs: SmallVec<[Traced; 2]>,
 }
 
@@ -57,6 +65,8 @@ pub(super) struct Slot {
 pub(super) struct Records {
     records: Vec<Record>,
     slots: Vec<Slot>,
+    /// What became of those that call functions, by their positions, in order: they are few.
+    calls: Vec<(usize, Arc<TapedCall>)>,
 }
 
 impl Records {
@@ -80,12 +90,23 @@ impl Records {
         self.records.push(Record { prepared, gradient, first, inputs, outputs });
     }
 
+    /// Says what became of the op that was added last, which calls functions.
+    pub(super) fn called(&mut self, call: Arc<TapedCall>) {
+        self.calls.push((self.records.len().saturating_sub(1), call));
+    }
+
     pub(super) fn get(&self, index: usize) -> Recorded<'_> {
         let record = &self.records[index];
         let middle = record.first + record.inputs as usize;
         let (inputs, outputs) =
             (&self.slots[record.first..middle], &self.slots[middle..middle + record.outputs as usize]);
-        Recorded { record, inputs, outputs }
+        let call = match record.gradient {
+            Some(_) => None,
+            None => {
+                self.calls.binary_search_by_key(&index, |(index, _)| *index).ok().map(|found| &*self.calls[found].1)
+            }
+        };
+        Recorded { record, call, inputs, outputs }
     }
 }
 
@@ -93,6 +114,8 @@ impl Records {
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'r> {
     pub(super) record: &'r Record,
+    /// What became of it if it calls functions.
+    pub(super) call: Option<&'r TapedCall>,
     pub(super) inputs: &'r [Slot],
     pub(super) outputs: &'r [Slot],
 }
@@ -110,7 +133,11 @@ impl Execute for EagerContext {
     fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
         let request = request.with_operands(|traced: Traced| Ok(Operand::Constant(traced.tensor)))?;
         let (prepared, outputs) = self.run(request)?;
-        Ok(Executed { outputs: traced(outputs), prepared })
+        Ok(Executed { outputs: traced(outputs), signature: prepared.signature.clone(), prepared })
+    }
+
+    fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        EagerContext::functions(self).clone()
     }
 
     fn registry(&self) -> Arc<Registry> {
@@ -130,6 +157,13 @@ impl Runs<'_> {
         match self {
             Runs::Context(context) => context.registry().clone(),
             Runs::Tape(tape) => tape.registry(),
+        }
+    }
+
+    pub(super) fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        match self {
+            Runs::Context(context) => context.functions().clone(),
+            Runs::Tape(tape) => tape.functions(),
         }
     }
 }

@@ -133,7 +133,8 @@ impl<'s> GradientScope<'s> {
         }
     }
 
-    fn flow_or_zeros(&mut self, index: usize) -> Result<Value> {
+    /// What flows back to an output, by position; zeros if nothing does.
+    pub(super) fn flow_or_zeros(&mut self, index: usize) -> Result<Value> {
         match self.node.flow(index) {
             Some(flow) => self.dense(flow),
             None => {

@@ -7,18 +7,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::backward::Pass;
+use super::control;
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use super::place::Side;
 use super::record::{Execute, Executed, Kept, Records, Runs, Slot, keeps};
+use super::taped_call::{self, TapedCall};
 use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Applied, NodeInput, NodeRequest, OpScope, Operand, Outputs, settled};
+use crate::graph::{
+    Applied, Function, IntoOperand, NodeBuilder, NodeClass, NodeInput, NodeRequest, OpScope, Operand, Outputs, settled,
+};
 use crate::op::OpDef;
 use crate::registry::Registry;
 use crate::runtime::{Computed, EagerContext};
+use crate::step::FunctionLibrary;
 
 /// Records ops as they run, and computes gradients of what they gave.
 ///
@@ -173,6 +178,71 @@ impl<'p> GradientTape<'p> {
         found
     }
 
+    /// Calls a function of the library that the tape's context [was given](EagerContext::with_functions), as
+    /// [`EagerContext::call`] does, and records that. Gradients flow on to the arguments, and to the variables whose handles are
+    /// among them.
+    ///
+    /// # Errors
+    /// As [`EagerContext::call`].
+    #[track_caller]
+    pub fn call(
+        &mut self,
+        function: &Function,
+        arguments: impl IntoIterator<Item = impl IntoOperand<Traced>>,
+    ) -> Result<Vec<Traced>> {
+        let op = self.runs.registry().op(control::emit::call_of(function))?.def;
+        let mut call = NodeBuilder::new(self, op);
+        call.input_list(arguments).attr("f", function.reference()).attr("Tout", function.result_dtypes().to_vec());
+        Ok(call.build_outputs()?.into_vec())
+    }
+
+    /// Runs an op that calls functions and takes what is known, and records it.
+    #[track_caller]
+    fn execute_call(&mut self, mut request: NodeRequest<'_, Traced>) -> Result<Executed> {
+        let Some(completed) = taped_call::completed(&mut request) else { return self.runs.execute(request) };
+        let known = |operand: &Operand<Traced>| {
+            let id = id_of(operand);
+            id != UNTRACED && self.known.contains_key(&id)
+        };
+        let operands: Vec<&Operand<Traced>> = request.inputs.iter().flat_map(NodeInput::operands).collect();
+        let wanted = operands.iter().map(|operand| known(operand)).collect();
+        let library = self.runs.functions();
+        let call = taped_call::find(&*library, request.op, &completed, wanted);
+        let call = call.unwrap_or_else(|error| Arc::new(TapedCall::Failed(error)));
+        let parts = match &*call {
+            TapedCall::Nothing => return self.runs.execute(request),
+            TapedCall::Failed(_) => None,
+            TapedCall::Pair(parts) => Some(parts),
+        };
+        let kept = |index: usize, operand: &Operand<Traced>| {
+            let (Operand::Value(Traced { tensor, .. }) | Operand::Constant(tensor) | Operand::Literal(tensor)) =
+                operand;
+            Kept::of(Some(tensor), parts.is_some_and(|parts| parts.takes_input(index)), false)
+        };
+        let inputs = operands.iter().enumerate();
+        let inputs: Vec<Slot> =
+            inputs.map(|(index, operand)| Slot { id: id_of(operand), kept: kept(index, operand) }).collect();
+        let registry = self.runs.registry();
+        let request = match parts {
+            Some(parts) => parts.instead(request, &registry)?,
+            None => request,
+        };
+        let executed = self.runs.execute(request)?;
+        let outputs = executed.outputs.iter().enumerate().map(|(index, output)| {
+            let value = parts.is_some_and(|parts| parts.takes_output(index));
+            let shape = parts.is_some_and(|parts| parts.takes_flow(index));
+            Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape) }
+        });
+        self.records.push(executed.prepared.clone(), None, inputs, outputs);
+        self.records.called(call.clone());
+        let Executed { prepared, mut outputs, .. } = executed;
+        outputs.truncate(completed.0.outputs.len());
+        for output in outputs.iter().filter(|output| output.id != UNTRACED) {
+            self.known.insert(output.id, ());
+        }
+        Ok(Executed { prepared, signature: Arc::new(completed.0), outputs })
+    }
+
     /// The gradient of an op, by what its node asks for.
     fn gradient_of(&mut self, op: &OpDef, attrs: &AttrMap) -> Option<&'static GradientDef> {
         if attrs.get(GRADIENT_OP_TYPE).is_some() {
@@ -216,6 +286,9 @@ impl Execute for GradientTape<'_> {
             return self.runs.execute(request);
         }
         let gradient = self.gradient_of(request.op, &request.attrs);
+        if gradient.is_none() && control::is_for(NodeClass::of(&request.op.name)) {
+            return self.execute_call(request);
+        }
         let mut inputs: SmallVec<[Slot; 3]> = SmallVec::new();
         for (argument, input) in request.inputs.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Input, argument);
@@ -252,6 +325,10 @@ impl Execute for GradientTape<'_> {
     fn registry(&self) -> Arc<Registry> {
         self.runs.registry()
     }
+
+    fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        self.runs.functions()
+    }
 }
 
 impl OpScope for GradientTape<'_> {
@@ -261,9 +338,9 @@ impl OpScope for GradientTape<'_> {
     /// Runs the op, and records it.
     #[track_caller]
     fn apply(&mut self, request: NodeRequest<'_, Traced>) -> Result<Applied<Self>> {
-        let Executed { prepared, outputs } = self.execute(request)?;
+        let Executed { signature, outputs, .. } = self.execute(request)?;
         let outputs = outputs.into_iter().map(Some).collect();
-        Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
+        Ok(Applied { node: (), outputs: Outputs::new(outputs, signature) })
     }
 }
 

@@ -138,6 +138,11 @@ impl Graph {
         self.function_reach().is_some_and(|reach| reach.stateful.contains(name))
     }
 
+    /// The function that the library says is the gradient of another one.
+    pub(crate) fn named_gradient(&self, function: &str) -> Option<&str> {
+        self.functions.as_ref()?.gradient_of(function)
+    }
+
     fn no_function(&self, name: &str) -> Error {
         let hint = crate::registry::did_you_mean(name, self.function_names());
         Error::not_found(format!("the graph has no function `{}`{hint}", crate::error::shortened(name)))

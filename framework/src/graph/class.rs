@@ -55,6 +55,10 @@ pub enum NodeClass {
     Case,
     /// Calls functions for as long as one of them says so.
     While,
+    /// Calls a function for each number of a range.
+    For,
+    /// Calls the gradient of a function.
+    SymbolicGradient,
     /// Gives a reference to a variable of its own (TensorFlow 1).
     Variable,
     /// Gives a handle of a variable.
@@ -103,6 +107,7 @@ pub(crate) mod created {
     pub(crate) const CONCAT_V2: &str = "ConcatV2";
     pub(crate) const CONSTANT: &str = "Const";
     pub(crate) const EMPTY_TENSOR_LIST: &str = "EmptyTensorList";
+    pub(crate) const EQUAL: &str = "Equal";
     pub(crate) const FILL: &str = "Fill";
     pub(crate) const FUSED_ELEMENT_WISE: &str = "_FusedElementWise";
     /// Only in memory: written, a node has its own op.
@@ -118,10 +123,13 @@ pub(crate) mod created {
     pub(crate) const STATELESS_WHILE: &str = "StatelessWhile";
     pub(crate) const VARIABLE_SHAPE: &str = "VariableShape";
     pub(crate) const WHILE: &str = "While";
+    pub(crate) const RANGE: &str = "Range";
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
+    pub(crate) const SELECT_V2: &str = "SelectV2";
     pub(crate) const SEND: &str = "_Send";
     pub(crate) const SHAPE: &str = "Shape";
+    pub(crate) const SIZE: &str = "Size";
     pub(crate) const STATEFUL_CALL: &str = "StatefulPartitionedCall";
     pub(crate) const STRIDED_SLICE: &str = "StridedSlice";
     pub(crate) const UNSORTED_SEGMENT_SUM: &str = "UnsortedSegmentSum";
@@ -154,6 +162,8 @@ impl NodeClass {
             "If" | "StatelessIf" => NodeClass::If,
             "Case" | "StatelessCase" => NodeClass::Case,
             "While" | "StatelessWhile" => NodeClass::While,
+            "For" => NodeClass::For,
+            "SymbolicGradient" => NodeClass::SymbolicGradient,
             "Variable" | "VariableV2" => NodeClass::Variable,
             "VarHandleOp" => NodeClass::VarHandle,
             "ReadVariableOp" => NodeClass::ReadVariable,

@@ -12,7 +12,7 @@ impl Graph {
     /// # Errors
     /// UNIMPLEMENTED if an attr holds a variant tensor.
     pub fn to_def(&self) -> Result<GraphDef> {
-        let library = self.functions.as_ref().map(|functions| functions.def.clone());
+        let library = self.functions.as_ref().map(|functions| functions.to_def());
         let mut def = GraphDef { versions: Some(self.versions.clone()), library, ..GraphDef::default() };
         for node in &self.nodes {
             def.node.push(node.to_def(self.input_names(node))?);

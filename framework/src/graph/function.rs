@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::budget::Budget;
 use super::node_def::node_attrs;
@@ -30,10 +30,12 @@ pub(crate) struct Reach {
     pub(crate) recursive: HashSet<String>,
 }
 
-/// The functions of a graph, by name.
+/// The functions of a graph, by name. A copy shares their definitions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Library {
-    pub(super) def: FunctionDefLibrary,
+    functions: Vec<Arc<FunctionDef>>,
+    /// Which functions are gradients of others.
+    gradients: Vec<proto::GradientDef>,
     by_name: HashMap<String, usize>,
     /// What they come to call, once somebody has asked.
     pub(super) reach: OnceLock<Reach>,
@@ -47,33 +49,54 @@ impl Library {
     }
 
     fn new(def: &FunctionDefLibrary) -> Library {
-        let names = def.function.iter().enumerate();
+        let functions = def.function.iter().cloned().map(Arc::new).collect();
+        Library::with(functions, def.gradient.clone())
+    }
+
+    fn with(functions: Vec<Arc<FunctionDef>>, gradients: Vec<proto::GradientDef>) -> Library {
+        let names = functions.iter().enumerate();
         let names = names.filter_map(|(i, function)| Some((function.signature.as_ref()?.name.clone(), i)));
-        Library { by_name: names.collect(), def: def.clone(), reach: OnceLock::new() }
+        Library { by_name: names.collect(), functions, gradients, reach: OnceLock::new() }
+    }
+
+    /// The library as a message.
+    pub(super) fn to_def(&self) -> FunctionDefLibrary {
+        FunctionDefLibrary { function: self.iter().cloned().collect(), gradient: self.gradients.clone() }
+    }
+
+    /// The functions, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &FunctionDef> {
+        self.functions.iter().map(|function| &**function)
     }
 
     /// Adds a function whose name none has yet.
     pub(super) fn insert(&mut self, name: String, function: FunctionDef) {
         self.reach.take();
-        self.by_name.insert(name, self.def.function.len());
-        self.def.function.push(function);
+        self.by_name.insert(name, self.functions.len());
+        self.functions.push(Arc::new(function));
     }
 
     /// How many functions there are.
     pub(super) fn len(&self) -> usize {
-        self.def.function.len()
+        self.functions.len()
     }
 
     /// Removes the functions that were added when there were `length` already.
     pub(super) fn truncate(&mut self, length: usize) {
         self.reach.take();
-        self.def.function.truncate(length);
+        self.functions.truncate(length);
         self.by_name.retain(|_, index| *index < length);
     }
 
     /// The function with this name.
     pub(super) fn find(&self, name: &str) -> Option<&FunctionDef> {
-        self.by_name.get(name).and_then(|&index| self.def.function.get(index))
+        self.by_name.get(name).and_then(|&index| self.functions.get(index)).map(|function| &**function)
+    }
+
+    /// The function that the library says is the gradient of another one.
+    pub(super) fn gradient_of(&self, name: &str) -> Option<&str> {
+        let found = self.gradients.iter().find(|gradient| gradient.function_name == name);
+        found.map(|gradient| gradient.gradient_func.as_str()).filter(|gradient| !gradient.is_empty())
     }
 
     /// The names of the functions.
@@ -86,18 +109,18 @@ impl Library {
         let mut used: HashSet<&str> = HashSet::new();
         let mut open: Vec<String> = calls.flat_map(functions_in).collect();
         while let Some(name) = open.pop() {
-            let Some((index, function)) = self.by_name.get(&name).and_then(|&i| Some((i, self.def.function.get(i)?)))
+            let Some((index, function)) = self.by_name.get(&name).and_then(|&i| Some((i, self.functions.get(i)?)))
             else {
                 continue;
             };
-            let name = self.def.function[index].signature.as_ref().map_or("", |signature| &signature.name);
+            let name = self.functions[index].signature.as_ref().map_or("", |signature| &signature.name);
             if used.insert(name) {
                 let nodes = &function.node_def;
                 open.extend(
                     nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions).map(str::to_owned),
                 );
                 open.extend(nodes.iter().map(|node| node.op.clone()));
-                let gradients = self.def.gradient.iter().filter(|gradient| gradient.function_name == name);
+                let gradients = self.gradients.iter().filter(|gradient| gradient.function_name == name);
                 open.extend(gradients.map(|gradient| gradient.gradient_func.clone()));
             }
         }
@@ -110,10 +133,10 @@ impl Library {
         if used.is_empty() {
             return None;
         }
-        let mut def = self.def.clone();
-        def.function.retain(|function| function.signature.as_ref().is_some_and(|own| used.contains(&*own.name)));
-        def.gradient.retain(|gradient| used.contains(&*gradient.function_name));
-        Some(Library::new(&def))
+        let (mut functions, mut gradients) = (self.functions.clone(), self.gradients.clone());
+        functions.retain(|function| function.signature.as_ref().is_some_and(|own| used.contains(&*own.name)));
+        gradients.retain(|gradient| used.contains(&*gradient.function_name));
+        Some(Library::with(functions, gradients))
     }
 
     /// A node whose op is a function, as one that calls it; `None` for other nodes.

@@ -157,9 +157,9 @@ impl Graph {
         let is_missing = |op: &str| {
             self.registry.find_op(op).is_none() && functions.is_none_or(|functions| functions.find(op).is_none())
         };
-        let bodies = functions.map_or(&[][..], |functions| &functions.def.function);
+        let bodies = functions.into_iter().flat_map(|functions| functions.iter());
         self.nodes.iter().any(|node| node.class == NodeClass::Missing)
-            || bodies.iter().flat_map(|function| &function.node_def).any(|node| is_missing(&node.op))
+            || bodies.flat_map(|function| &function.node_def).any(|node| is_missing(&node.op))
     }
 
     /// Adds a node whose op is missing, or that calls a function as it cannot be called, which `fault` says.

@@ -18,7 +18,7 @@ impl Graph {
         let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut callees: HashMap<&str, usize> = HashMap::new();
         let (mut stateful, mut active, mut open) = (Vec::new(), Vec::new(), HashSet::new());
-        for function in &functions.def.function {
+        for function in functions.iter() {
             let name = function.signature.as_ref().map_or("", |signature| &signature.name);
             let called: HashSet<&str> =
                 called_by(&function.node_def).filter(|name| functions.find(name).is_some()).collect();

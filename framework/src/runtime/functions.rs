@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use prost::Message;
 
@@ -19,7 +19,7 @@ use crate::error::{Error, Result, shortened};
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
 use crate::proto;
-use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
+use crate::step::{BoxFuture, Derived, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
 /// How deeply calls may be nested, unless the session says otherwise.
@@ -36,8 +36,10 @@ const MOST_NESTED: u32 = 3;
 /// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
 /// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
 pub(super) struct Functions {
-    /// Without nodes: the functions, and the registry.
-    graph: Graph,
+    /// Without nodes: the functions, and the registry. Others take its place as functions are added.
+    graph: RwLock<Arc<Graph>>,
+    /// What was made of the functions.
+    derived: Mutex<HashMap<Vec<u8>, Derived>>,
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
@@ -119,7 +121,8 @@ impl Functions {
         call_depth: u32,
     ) -> Arc<dyn FunctionLibrary> {
         Arc::new_cyclic(|own| Functions {
-            graph: graph.without_nodes(),
+            graph: RwLock::new(Arc::new(graph.without_nodes())),
+            derived: Mutex::default(),
             devices: devices.clone(),
             session: session.clone(),
             is_soft,
@@ -133,12 +136,18 @@ impl Functions {
         })
     }
 
+    /// The functions that there are now.
+    fn graph(&self) -> Arc<Graph> {
+        self.graph.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// A function as it is called within other bodies.
     fn within(&self, outer: Option<&Arc<Within>>, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
-        let (arguments, results) = self.graph.function_dtypes(call)?;
+        let graph = self.graph();
+        let (arguments, results) = graph.function_dtypes(call)?;
         let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
         let key = Key { function, device: device.to_owned() };
-        let reach = self.graph.function_reach();
+        let reach = graph.function_reach();
         let body = if reach.is_some_and(|reach| reach.stateful.contains(&call.name)) {
             let outer = outer.filter(|_| reach.is_some_and(|reach| reach.recursive.contains(&call.name)));
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
@@ -174,13 +183,14 @@ impl Functions {
         values: Vec<(usize, Tensor)>,
         depth: u32,
     ) -> Option<Result<Arc<dyn Function>>> {
-        let reach = self.graph.function_reach()?;
+        let graph = self.graph();
+        let reach = graph.function_reach()?;
         if depth > MOST_NESTED || reach.stateful.contains(&call.name) || reach.recursive.contains(&call.name) {
             return None;
         }
         let assumed = Assumed::new(values, &self.specialized)?;
         let instance = || -> Result<Arc<dyn Function>> {
-            let (arguments, results) = self.graph.function_dtypes(call)?;
+            let (arguments, results) = graph.function_dtypes(call)?;
             let scope = Scope { shared: self.own.clone(), within: None, specialized: depth };
             let mut body = self.body(call, device, scope, arguments.clone());
             body.assumed = Some(assumed);
@@ -226,7 +236,20 @@ impl FunctionLibrary for Functions {
     }
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
-        self.graph.passed_on(call)(index)
+        self.graph().passed_on(call)(index)
+    }
+
+    fn derive(&self, key: Vec<u8>, make: &mut dyn FnMut(&mut Graph) -> Result<Derived>) -> Result<Derived> {
+        // Whoever adds functions adds them to those that all others have added.
+        let mut derived = lock(&self.derived);
+        if let Some(known) = derived.get(&key) {
+            return Ok(known.clone());
+        }
+        let mut graph = Graph::clone(&self.graph());
+        let made = make(&mut graph)?;
+        *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(graph);
+        derived.insert(key, made.clone());
+        Ok(made)
     }
 
     fn prepare(&self, names: &HashSet<String>) -> Result<()> {
@@ -273,6 +296,10 @@ impl FunctionLibrary for Scope {
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
         self.shared.upgrade().is_some_and(|shared| shared.passes_on(call, index))
+    }
+
+    fn derive(&self, key: Vec<u8>, make: &mut dyn FnMut(&mut Graph) -> Result<Derived>) -> Result<Derived> {
+        self.shared.upgrade().ok_or_else(outlived)?.derive(key, make)
     }
 }
 
@@ -353,7 +380,7 @@ impl Body {
 
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
-        let mut body = shared.graph.function_body(&self.call)?;
+        let mut body = shared.graph().function_body(&self.call)?;
         if let Some(Assumed { values, .. }) = &self.assumed {
             // If they do not fit, a call says so, or the node that takes them.
             _ = body.assume(values);

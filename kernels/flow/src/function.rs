@@ -247,22 +247,22 @@ impl AsyncOpKernel<ops::For> for ForKernel {
     }
 }
 
-/// Refuses to be made: gradients are part of the graphs that TensorFlow writes.
-struct Refused;
+/// Calls the gradient of a function.
+struct Gradient {
+    function: Arc<dyn Function>,
+}
 
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::SymbolicGradient> for Refused {
+#[register_kernel(device = Default, host_memory = ["input", "output"])]
+impl AsyncOpKernel<ops::SymbolicGradient> for Gradient {
     fn new(ctx: &KernelConstruction<'_, ops::SymbolicGradient>) -> Result<Self> {
-        bail!(
-            Unimplemented,
-            "SymbolicGradient asks for the gradient of function `{}` to be derived while the graph runs: export the graph \
-             with its gradients in it, as tf.gradients and tf.GradientTape write them",
-            ctx.attrs().f.name
-        )
+        Ok(Self { function: ctx.gradient_of(&ctx.attrs().f)? })
     }
 
-    fn compute(&self, _: &mut KernelContext<'_, ops::SymbolicGradient>) -> Result<()> {
-        bail!(Unimplemented, "SymbolicGradient is not run")
+    async fn compute(&self, ctx: &mut KernelContext<'_, ops::SymbolicGradient>) -> Result<()> {
+        let arguments = arguments(ctx, 0)?;
+        let results = ctx.call(&self.function, arguments).await?;
+        set_outputs(ctx, results)
     }
 }
 

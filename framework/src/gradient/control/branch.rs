@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::emit;
 use super::joint::{Cut, Joint, Plan};
+use super::shared::Key;
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::Result;
@@ -18,6 +19,15 @@ struct Branch {
     cut: Cut,
 }
 
+/// Branches that are cut in two.
+struct Parts {
+    /// What is called in their places, and returns what the gradients need in an optional; empty if they need nothing.
+    forward: Vec<FunctionRef>,
+    backward: Backward,
+    /// For each argument to which something flows on in some branch, the dtype of that.
+    found: Vec<Option<DataType>>,
+}
+
 /// `names` are the attrs that name the branches.
 pub(super) fn differentiate(
     pass: &mut Pass<'_>,
@@ -27,28 +37,16 @@ pub(super) fn differentiate(
 ) -> Result<Vec<Option<Output>>> {
     let inputs = pass.graph.node(id).inputs.clone();
     let wanted: Vec<bool> = inputs.iter().skip(1).map(|input| pass.is_wanted(*input)).collect();
-    let mut branches = Vec::new();
-    for function in functions(&pass.graph.node(id).attrs, names)? {
-        let plan = Plan { flows: pass.dtypes_of(flows), wanted: wanted.clone() };
-        let joint = Joint::find(pass, &function, id, 1, |_| plan)?;
-        let cut = joint.cut(|_| true)?;
-        branches.push(Branch { name: function.name, joint, cut });
-    }
-    // For each argument to which something flows on in some branch, the dtype of that.
-    let found: Vec<Option<DataType>> = (0..wanted.len())
-        .map(|place| {
-            branches.iter().find_map(|Branch { joint, .. }| joint.found[place].map(|found| joint.dtype(found)))
-        })
-        .collect();
+    let (functions, signature) = (functions(&pass.graph.node(id).attrs, names)?, pass.graph.node(id).signature.clone());
+    let plan = Plan { flows: pass.dtypes_of(flows), wanted };
+    let key = Key::new("branches").functions(&functions).slots(&signature.inputs).slots(&signature.outputs).plan(&plan);
+    let parts = pass.once(key, |pass| parts(pass, id, functions, &plan))?;
     let mut results = vec![None; inputs.len()];
-    if found.iter().all(Option::is_none) {
-        return Ok(results);
-    }
-    let saved = match branches.iter().any(|branch| !branch.cut.saved.is_empty()) {
-        true => Some(hand_out(pass, id, names, &branches)?),
-        false => None,
+    let Some(Parts { forward, backward, found }) = &*parts else { return Ok(results) };
+    let saved = match forward.is_empty() {
+        true => None,
+        false => Some(hand_out(pass, id, names, forward.clone())?),
     };
-    let backward = backward(pass, &branches, &found)?;
     let given: Vec<Output> = flows
         .iter()
         .flatten()
@@ -57,21 +55,45 @@ pub(super) fn differentiate(
         .chain(saved)
         .collect();
     let mut attrs = AttrMap::new();
-    set_functions(&mut attrs, names, backward.functions);
+    set_functions(&mut attrs, names, backward.functions.clone());
     attrs.insert("Tout", found.iter().flatten().copied().collect::<Vec<_>>());
     let op = pass.graph.node(id).op.def;
     let name = format!("{}/{}_grad/{}", pass.prefix, pass.graph.node(id).name, op.name);
     let attrs = attrs.iter().map(|(name, value)| (name, value.clone()));
     let node = pass.add_for(id, &op.name, &name, &[&inputs[..1], &given], attrs)?;
     let mut outputs = (0..).map(|index| Output { node, index });
-    for (result, _) in results[1..].iter_mut().zip(&found).filter(|(_, found)| found.is_some()) {
+    for (result, _) in results[1..].iter_mut().zip(found).filter(|(_, found)| found.is_some()) {
         *result = outputs.next();
     }
     Ok(results)
 }
 
-/// Has each branch return, in an optional, what its gradient needs of its values; returns the output that is this.
-fn hand_out(pass: &mut Pass<'_>, id: NodeId, names: &[&str], branches: &[Branch]) -> Result<Output> {
+/// `None` if nothing flows on to any argument.
+fn parts(pass: &mut Pass<'_>, id: NodeId, functions: Vec<FunctionRef>, plan: &Plan) -> Result<Option<Parts>> {
+    let mut branches = Vec::new();
+    for function in functions {
+        let joint = Joint::called(pass, &function, id, 1, |_| plan.clone())?;
+        let cut = joint.cut(|_| true)?;
+        branches.push(Branch { name: function.name, joint, cut });
+    }
+    let found: Vec<Option<DataType>> = (0..plan.wanted.len())
+        .map(|place| {
+            branches.iter().find_map(|Branch { joint, .. }| joint.found[place].map(|found| joint.dtype(found)))
+        })
+        .collect();
+    if found.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let forward = match branches.iter().any(|branch| !branch.cut.saved.is_empty()) {
+        true => forward(pass, &branches)?,
+        false => Vec::new(),
+    };
+    let backward = backward(pass, &branches, &found)?;
+    Ok(Some(Parts { forward, backward, found }))
+}
+
+/// The branches as functions that also return, in an optional, what their gradients need of their values.
+fn forward(pass: &mut Pass<'_>, branches: &[Branch]) -> Result<Vec<FunctionRef>> {
     let mut forward = Vec::new();
     for Branch { name, joint, cut } in branches {
         let specs = joint.specs(joint.arguments.iter().copied())?;
@@ -86,6 +108,11 @@ fn hand_out(pass: &mut Pass<'_>, id: NodeId, names: &[&str], branches: &[Branch]
         })?;
         forward.push(function.reference());
     }
+    Ok(forward)
+}
+
+/// Has a node call branches that return one result more; returns the output that is this.
+fn hand_out(pass: &mut Pass<'_>, id: NodeId, names: &[&str], branches: Vec<FunctionRef>) -> Result<Output> {
     let node = pass.graph.node(id);
     let (op, mut attrs, index) = (node.op, node.attrs.clone(), node.signature.outputs.len());
     attrs.remove("_output_shapes");
@@ -97,7 +124,7 @@ fn hand_out(pass: &mut Pass<'_>, id: NodeId, names: &[&str], branches: &[Branch]
         shapes.push(PartialShape::of_rank(0));
         attrs.insert("output_shapes", shapes);
     }
-    set_functions(&mut attrs, names, forward);
+    set_functions(&mut attrs, names, branches);
     pass.graph.supersede(id, op, attrs)?;
     Ok(Output { node: id, index })
 }

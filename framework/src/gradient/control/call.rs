@@ -1,33 +1,124 @@
 //! Calls.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::emit;
 use super::joint::{Joint, Plan};
-use crate::attr::FunctionRef;
-use crate::error::Result;
+use super::shared::Key;
+use crate::attr::{AttrMap, FunctionRef};
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
 use crate::gradient::pass::Pass;
-use crate::graph::{NodeId, Output, created};
+use crate::graph::{Function, NodeId, Output, created};
+
+/// A function that is cut in two: what is called in its place, and its gradient.
+#[derive(Clone)]
+pub(in crate::gradient) struct Pair {
+    /// Returns what the function does, and then what its gradient needs; `None` if the function itself returns all of that.
+    pub(in crate::gradient) forward: Option<Function>,
+    /// Returns what flows on to those arguments to which something does.
+    pub(in crate::gradient) backward: Function,
+    /// What `backward` takes.
+    pub(in crate::gradient) given: Vec<Given>,
+    /// To which arguments something flows on.
+    pub(in crate::gradient) found: Vec<bool>,
+}
+
+/// What a gradient is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::gradient) enum Given {
+    /// What flows back to a result.
+    Flow(usize),
+    /// An argument.
+    Argument(usize),
+    /// A result of the forward part.
+    Result(usize),
+}
+
+impl Pair {
+    /// The two parts of a function that takes and returns these dtypes; `None` if nothing flows on to any argument.
+    pub(in crate::gradient) fn of(
+        pass: &mut Pass<'_>,
+        function: &FunctionRef,
+        dtypes: (&[DataType], &[DataType]),
+        plan: Plan,
+    ) -> Result<Rc<Option<Pair>>> {
+        let key = Key::new("call").functions([function]).dtypes(dtypes.0).dtypes(dtypes.1).plan(&plan);
+        pass.once(key, |pass| Pair::make(pass, function, dtypes, plan))
+    }
+
+    fn make(
+        pass: &mut Pass<'_>,
+        function: &FunctionRef,
+        dtypes: (&[DataType], &[DataType]),
+        plan: Plan,
+    ) -> Result<Option<Pair>> {
+        let joint = Joint::find(pass, function, dtypes, |_| plan)?;
+        if joint.found.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let cut = joint.cut(|_| true)?;
+        // What is a result already is handed out.
+        let extra: Vec<Output> = cut.saved.iter().copied().filter(|saved| !joint.results.contains(saved)).collect();
+        let forward = match extra.is_empty() {
+            true => None,
+            false => {
+                let specs = joint.specs(joint.arguments.iter().copied())?;
+                let base = format!("{}_forward", function.name);
+                let (forward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
+                    let values = joint.emit_forward(&cut, graph, &arguments)?;
+                    Ok(joint.results.iter().chain(&extra).map(|output| values[output]).collect())
+                })?;
+                Some(forward)
+            }
+        };
+        let outputs: Vec<Output> = joint.results.iter().chain(&extra).copied().collect();
+        let flows = joint.flows.iter().enumerate().filter_map(|(index, flow)| Some((Given::Flow(index), (*flow)?)));
+        let arguments = cut.arguments.iter().map(|&place| (Given::Argument(place), joint.arguments[place]));
+        let saved = cut.saved.iter().filter_map(|saved| {
+            let index = outputs.iter().position(|output| output == saved)?;
+            Some((Given::Result(index), *saved))
+        });
+        let (given, inside): (Vec<Given>, Vec<Output>) = flows.chain(arguments).chain(saved).unzip();
+        let specs = joint.specs(inside.iter().copied())?;
+        let base = format!("{}_backward", function.name);
+        let (backward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
+            let known: HashMap<Output, Output> = inside.iter().copied().zip(arguments).collect();
+            Ok(joint.emit_backward(&cut, graph, known)?.into_iter().flatten().collect())
+        })?;
+        Ok(Some(Pair { forward, backward, given, found: joint.found.iter().map(Option::is_some).collect() }))
+    }
+}
+
+/// Has a node call a function, which takes what the node does and returns these, first what the node gives.
+pub(super) fn call_instead(
+    pass: &mut Pass<'_>,
+    id: NodeId,
+    function: FunctionRef,
+    returns: Vec<DataType>,
+    is_stateful: bool,
+) -> Result<()> {
+    let node = pass.graph.node(id);
+    let own = node.attrs.iter().filter(|(name, _)| name.starts_with('_') && *name != "_output_shapes");
+    let mut attrs: AttrMap = own.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    attrs.insert("Tin", node.signature.inputs.iter().map(|slot| slot.dtype).collect::<Vec<_>>());
+    attrs.insert("Tout", returns);
+    attrs.insert("f", function);
+    let op = pass.graph.registry().op(if is_stateful { created::STATEFUL_CALL } else { created::CALL })?;
+    pass.graph.supersede(id, op, attrs)
+}
 
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
-    let inputs = pass.graph.node(id).inputs.clone();
-    let function: FunctionRef = pass.graph.node(id).attrs.required("f")?;
+    let node = pass.graph.node(id);
+    let (inputs, signature) = (node.inputs.clone(), node.signature.clone());
+    let function: FunctionRef = node.attrs.required("f")?;
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
     let plan = Plan { flows: pass.dtypes_of(flows), wanted };
-    let joint = Joint::find(pass, &function, id, 0, |_| plan)?;
-    if joint.found.iter().all(Option::is_none) {
-        return Ok(joint.found);
-    }
-    let cut = joint.cut(|_| true)?;
-    // What is a result already is handed out.
-    let extra: Vec<Output> = cut.saved.iter().copied().filter(|saved| !joint.results.contains(saved)).collect();
-    if !extra.is_empty() {
-        let specs = joint.specs(joint.arguments.iter().copied())?;
-        let base = format!("{}_forward", function.name);
-        let (forward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
-            let values = joint.emit_forward(&cut, graph, &arguments)?;
-            Ok(joint.results.iter().chain(&extra).map(|output| values[output]).collect())
-        })?;
+    let dtypes = (&*emit::dtypes(&signature.inputs), &*emit::dtypes(&signature.outputs));
+    let pair = Pair::of(pass, &function, dtypes, plan)?;
+    let Some(pair) = &*pair else { return Ok(vec![None; inputs.len()]) };
+    if let Some(forward) = &pair.forward {
         let node = pass.graph.node(id);
         let (op, mut attrs) = (node.op, node.attrs.clone());
         attrs.remove("_output_shapes");
@@ -35,29 +126,17 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         attrs.insert("Tout", forward.result_dtypes().to_vec());
         pass.graph.supersede(id, op, attrs)?;
     }
-    let outputs: Vec<Output> = joint.results.iter().chain(&extra).copied().collect();
-    let given: Vec<(Output, Output)> = joint
-        .flows
-        .iter()
-        .zip(flows)
-        .filter_map(|(inside, flow)| Some(((*inside)?, (*flow)?)))
-        .chain(cut.arguments.iter().map(|&place| (joint.arguments[place], inputs[place])))
-        .chain(cut.saved.iter().filter_map(|saved| {
-            let index = outputs.iter().position(|output| output == saved)?;
-            Some((*saved, Output { node: id, index }))
-        }))
-        .collect();
-    let specs = joint.specs(given.iter().map(|(inside, _)| *inside))?;
-    let base = format!("{}_backward", function.name);
-    let (backward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
-        let known: HashMap<Output, Output> = given.iter().map(|(inside, _)| *inside).zip(arguments).collect();
-        Ok(joint.emit_backward(&cut, graph, known)?.into_iter().flatten().collect())
-    })?;
-    let op = if backward.is_stateful() { created::STATEFUL_CALL } else { created::CALL };
+    let given = pair.given.iter().map(|given| match *given {
+        Given::Flow(index) => flows[index].ok_or_else(|| Error::internal("a flow that there is not")),
+        Given::Argument(place) => Ok(inputs[place]),
+        Given::Result(index) => Ok(Output { node: id, index }),
+    });
+    let given = given.collect::<Result<Vec<_>>>()?;
+    let backward = &pair.backward;
+    let op = emit::call_of(backward);
     let name = format!("{}/{}_grad/{op}", pass.prefix, pass.graph.node(id).name);
-    let arguments: Vec<Output> = given.iter().map(|(_, outside)| *outside).collect();
     let attrs = [("f", backward.reference().into()), ("Tout", backward.result_dtypes().to_vec().into())];
-    let call = pass.add_for(id, op, &name, &[&arguments], attrs)?;
+    let call = pass.add_for(id, op, &name, &[&given], attrs)?;
     let mut results = (0..).map(|index| Output { node: call, index });
-    Ok(joint.found.iter().map(|found| found.and_then(|_| results.next())).collect())
+    Ok(pair.found.iter().map(|found| if *found { results.next() } else { None }).collect())
 }

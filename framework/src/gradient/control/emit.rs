@@ -4,7 +4,8 @@ use super::joint::Joint;
 use crate::attr::{AttrMap, AttrValue};
 use crate::dtype::DataType;
 use crate::error::Result;
-use crate::graph::{Function, Graph, NodeBuilder, NodeId, Output, TensorSpec, Trace, created};
+use crate::graph::{Function, Graph, NodeBuilder, NodeId, Output, TensorSpec, Trace, complete_attrs, created};
+use crate::op::{InOutType, OpDef, Signature};
 use crate::shape::{PartialShape, Shape};
 use crate::tensor::{IntoTensor, Tensor};
 
@@ -80,6 +81,31 @@ pub(super) fn function(
     // A body takes nothing from outside: all is given to it.
     let function = graph.define(&name, &trace, &[], &AttrMap::new())?;
     Ok((function, trace))
+}
+
+/// A node of an op as a function.
+pub(in crate::gradient) fn function_of(graph: &mut Graph, op: &'static OpDef, attrs: &AttrMap) -> Result<Function> {
+    let mut complete = attrs.clone();
+    complete_attrs(op, &mut complete)?;
+    let signature = Signature::new(op, &complete)?;
+    let specs = signature.inputs.iter().map(|slot| TensorSpec::new(slot.dtype)).collect();
+    let (function, _) = function(graph, &op.name, specs, |graph, arguments| {
+        let inputs: Vec<&[Output]> = signature.input_ranges.iter().map(|range| &arguments[range.clone()]).collect();
+        let attrs = attrs.iter().map(|(name, value)| (name, value.clone()));
+        let node = node(graph, &op.name, &op.name, &inputs, attrs)?;
+        Ok((0..signature.outputs.len()).map(|index| Output { node, index }).collect())
+    })?;
+    Ok(function)
+}
+
+/// The op that calls a function.
+pub(in crate::gradient) fn call_of(function: &Function) -> &'static str {
+    if function.is_stateful() { created::STATEFUL_CALL } else { created::CALL }
+}
+
+/// The dtypes of inputs or outputs.
+pub(in crate::gradient) fn dtypes(slots: &[InOutType]) -> Vec<DataType> {
+    slots.iter().map(|slot| slot.dtype).collect()
 }
 
 /// What an optional is as an argument.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::emit;
 use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::conditions::Conditions;
 use crate::gradient::pass::Pass;
 use crate::graph::{FunctionBody, Graph, Node, NodeBuilder, NodeClass, NodeId, Output, TensorSpec, copy_node, created};
-use crate::op::InOutType;
 
 /// A function's body and its gradient.
 pub(super) struct Joint {
@@ -26,11 +26,12 @@ pub(super) struct Joint {
 }
 
 /// What of a function is differentiated.
-pub(super) struct Plan {
+#[derive(Clone)]
+pub(in crate::gradient) struct Plan {
     /// To which results something flows back, and of which dtype: to a handle, what the variable holds.
-    pub(super) flows: Vec<Option<DataType>>,
+    pub(in crate::gradient) flows: Vec<Option<DataType>>,
     /// On to which arguments it is to flow.
-    pub(super) wanted: Vec<bool>,
+    pub(in crate::gradient) wanted: Vec<bool>,
 }
 
 /// How a body is cut.
@@ -75,13 +76,25 @@ impl Joint {
         Ok(Joint { graph, arguments, results, targets, own, flows: Vec::new(), found: Vec::new() })
     }
 
-    /// The body of a function with its gradient, of which `plan` says what it is to be. The function takes the inputs of `node`
-    /// but for the first `skipped`.
-    pub(super) fn find(
+    /// The body of a function that a node calls, with its gradient, of which `plan` says what it is to be. The function takes the
+    /// inputs of the node but for the first `skipped`.
+    pub(super) fn called(
         pass: &mut Pass<'_>,
         function: &FunctionRef,
         node: NodeId,
         skipped: usize,
+        plan: impl FnOnce(&Joint) -> Plan,
+    ) -> Result<Joint> {
+        let signature = pass.graph.node(node).signature.clone();
+        let (takes, returns) = (emit::dtypes(&signature.inputs[skipped..]), emit::dtypes(&signature.outputs));
+        Joint::find(pass, function, (&takes, &returns), plan)
+    }
+
+    /// The body of a function that takes and returns these dtypes with its gradient, of which `plan` says what it is to be.
+    pub(super) fn find(
+        pass: &mut Pass<'_>,
+        function: &FunctionRef,
+        (takes, returns): (&[DataType], &[DataType]),
         plan: impl FnOnce(&Joint) -> Plan,
     ) -> Result<Joint> {
         if pass.functions.contains(&function.name) {
@@ -91,10 +104,7 @@ impl Joint {
             )));
         }
         pass.count_body()?;
-        let signature = pass.graph.node(node).signature.clone();
-        let dtypes = |slots: &[InOutType]| slots.iter().map(|slot| slot.dtype).collect::<Vec<_>>();
-        let (takes, returns) = (dtypes(&signature.inputs[skipped..]), dtypes(&signature.outputs));
-        let mut joint = Joint::body(pass.graph, function, &takes, Some(&returns))?;
+        let mut joint = Joint::body(pass.graph, function, takes, Some(returns))?;
         let Plan { flows, wanted } = plan(&joint);
         joint.flows = (0..joint.results.len())
             .map(|index| flows[index].map(|dtype| joint.add_flow(index, dtype)).transpose())
@@ -104,7 +114,7 @@ impl Joint {
         let seeds = joint.results.iter().zip(&joint.flows).filter_map(|(result, flow)| Some((*result, (*flow)?)));
         let seeds: Vec<(Output, Output)> = seeds.collect();
         let mut inner = Pass::new(&mut joint.graph, pass.options, []);
-        inner.bodies = pass.bodies.clone();
+        inner.shared = pass.shared.clone();
         inner.functions.clone_from(&pass.functions);
         inner.source.clone_from(&pass.source);
         inner.functions.push(function.name.clone());
@@ -185,6 +195,19 @@ impl Joint {
     ) -> Result<Vec<Option<Output>>> {
         let nodes: Vec<NodeId> = self.graph.ids().filter(|id| cut.backward.contains(&id.index())).collect();
         let values = self.emit(graph, nodes.into_iter(), known)?;
+        self.found_in(&values)
+    }
+
+    /// Adds the body with its gradient, and what runs whether or not a result needs it; `known` says where the arguments are, and
+    /// what flows back. Returns what flows on to each argument.
+    pub(super) fn emit_whole(&self, graph: &mut Graph, known: HashMap<Output, Output>) -> Result<Vec<Option<Output>>> {
+        let fetches: Vec<Output> = self.found.iter().flatten().copied().collect();
+        let needed = self.graph.needed(&[], &fetches, &self.targets);
+        let values = self.emit(graph, needed.into_iter(), known)?;
+        self.found_in(&values)
+    }
+
+    fn found_in(&self, values: &HashMap<Output, Output>) -> Result<Vec<Option<Output>>> {
         let value = |found: &Output| {
             values.get(found).copied().ok_or_else(|| Error::internal("a gradient that was not copied"))
         };

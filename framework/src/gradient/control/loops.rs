@@ -6,14 +6,15 @@
 
 use std::collections::HashMap;
 
-use super::emit;
 use super::joint::{Cut, Joint, Plan};
-use crate::attr::{AttrMap, AttrValue, FunctionRef};
+use super::shared::Key;
+use super::{call, emit};
+use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::gradient::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use crate::gradient::pass::Pass;
-use crate::graph::{Graph, NodeId, Output, TensorSpec, created};
+use crate::graph::{Function, Graph, Node, NodeId, Output, TensorSpec, created};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -26,17 +27,43 @@ struct Loop {
 }
 
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
-    let node = pass.graph.node(id);
-    let (inputs, body) = (node.inputs.clone(), node.attrs.required::<FunctionRef>("body")?);
+    let node = pass.graph.node(id).clone();
+    let inputs = &node.inputs;
     let wanted: Vec<bool> = inputs.iter().map(|input| pass.is_wanted(*input)).collect();
+    let specs = inputs.iter().map(|&input| TensorSpec::like(pass.graph, input)).collect::<Result<Vec<_>>>()?;
+    let plan = Plan { flows: pass.dtypes_of(flows), wanted };
+    let key = || Key::new("loop").text(&node.op.def.name).attrs(&node.attrs).specs(&specs).plan(&plan);
+    let inner = pass.once(key(), |pass| find(pass, id, &plan))?;
+    let mut results = vec![None; inputs.len()];
+    if inner.is_needed() {
+        let around = pass.once(key().text("around"), |pass| count_and_keep(pass, &node, specs.clone(), &inner))?;
+        let own = inner.own_specs();
+        call::call_instead(pass, id, around.reference(), around.result_dtypes().to_vec(), around.is_stateful())?;
+        let output = |index: usize| Output { node: id, index: inputs.len() + index };
+        let forward = Forward { count: output(0), list: (own.len() > 1).then(|| output(1)) };
+        go_back(pass, id, (&inner, &key), (inputs, flows), forward, &mut results)?;
+    }
+    for (place, result) in results.iter_mut().enumerate().filter(|(place, _)| inner.is_invariant[*place]) {
+        *result = match (*result, flows[place]) {
+            (Some(sum), Some(flow)) => Some(emit::output(pass.graph, created::ADD_N, &[&[sum, flow]], [])?),
+            (sum, flow) => sum.or(flow),
+        };
+    }
+    Ok(results)
+}
+
+/// The gradient of a loop's body.
+fn find(pass: &mut Pass<'_>, id: NodeId, Plan { flows, wanted }: &Plan) -> Result<Loop> {
+    let body: FunctionRef = pass.graph.node(id).attrs.required("body")?;
+    let places = 0..wanted.len();
     let mut is_invariant = Vec::new();
-    let joint = Joint::find(pass, &body, id, 0, |joint| {
-        is_invariant = (0..inputs.len()).map(|place| joint.passes_on(place)).collect();
+    let joint = Joint::called(pass, &body, id, 0, |joint| {
+        is_invariant = places.clone().map(|place| joint.passes_on(place)).collect();
         let flows: Vec<bool> = flows.iter().map(Option::is_some).collect();
-        let varying = varying(joint, &wanted, &is_invariant, &flows);
+        let varying = varying(joint, wanted, &is_invariant, &flows);
         let dtype = |place: usize| joint.dtype(joint.arguments[place]);
-        let flows = (0..inputs.len()).map(|place| varying[place].then(|| dtype(place))).collect();
-        let wanted = (0..inputs.len()).map(|place| varying[place] || (is_invariant[place] && wanted[place])).collect();
+        let flows = places.clone().map(|place| varying[place].then(|| dtype(place))).collect();
+        let wanted = places.clone().map(|place| varying[place] || (is_invariant[place] && wanted[place])).collect();
         Plan { flows, wanted }
     })?;
     for (place, flow) in flows.iter().enumerate() {
@@ -53,19 +80,7 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
             cut.saved.push(*argument);
         }
     }
-    let inner = Loop { joint, cut, is_invariant };
-    let mut results = vec![None; inputs.len()];
-    if inner.is_needed() {
-        let forward = count_and_keep(pass, id, &inner)?;
-        go_back(pass, id, &inner, (&inputs, flows), forward, &mut results)?;
-    }
-    for (place, result) in results.iter_mut().enumerate().filter(|(place, _)| inner.is_invariant[*place]) {
-        *result = match (*result, flows[place]) {
-            (Some(sum), Some(flow)) => Some(emit::output(pass.graph, created::ADD_N, &[&[sum, flow]], [])?),
-            (sum, flow) => sum.or(flow),
-        };
-    }
-    Ok(results)
+    Ok(Loop { joint, cut, is_invariant })
 }
 
 impl Joint {
@@ -158,10 +173,10 @@ impl Loop {
     }
 }
 
-/// Makes the node a call of a function around a loop that counts and keeps.
-fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forward> {
+/// A function around a loop that counts and keeps, which takes what a node does.
+fn count_and_keep(pass: &mut Pass<'_>, node: &Node, taken: Vec<TensorSpec>, inner: &Loop) -> Result<Function> {
     let own = inner.own_specs();
-    let (Loop { joint: inner, cut, .. }, node) = (inner, pass.graph.node(id).clone());
+    let Loop { joint: inner, cut, .. } = inner;
     let cond: FunctionRef = node.attrs.required("cond")?;
     let body: FunctionRef = node.attrs.required("body")?;
     let dtypes: Vec<DataType> = node.signature.outputs.iter().map(|slot| slot.dtype).collect();
@@ -198,9 +213,8 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
         shapes.extend(own.iter().map(|spec| spec.partial_shape().clone()));
         attrs.insert("output_shapes", shapes);
     }
-    let specs = node.inputs.iter().map(|&input| TensorSpec::like(pass.graph, input)).collect::<Result<Vec<_>>>()?;
     let base = format!("{}_forward", node.name);
-    let (around, _) = emit::function(pass.graph, &base, specs, |graph, mut arguments| {
+    let (around, _) = emit::function(pass.graph, &base, taken, |graph, mut arguments| {
         arguments.push(emit::constant(graph, 0i32)?);
         if own.len() > 1 {
             let (shape, any) = (emit::constant(graph, Tensor::vector::<i32>(&[])?)?, emit::constant(graph, -1i32)?);
@@ -211,20 +225,7 @@ fn count_and_keep(pass: &mut Pass<'_>, id: NodeId, inner: &Loop) -> Result<Forwa
         let node = emit::node(graph, &node.op.def.name, "while", &[&arguments], attrs)?;
         Ok((0..arguments.len()).map(|index| Output { node, index }).collect())
     })?;
-    let op = if around.is_stateful() { created::STATEFUL_CALL } else { created::CALL };
-    let op = pass.graph.registry().op(op)?;
-    let mut attrs: AttrMap = node
-        .attrs
-        .iter()
-        .filter(|(name, _)| name.starts_with('_') && *name != "_output_shapes")
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
-    attrs.insert("f", around.reference());
-    attrs.insert("Tin", dtypes);
-    attrs.insert("Tout", around.result_dtypes().to_vec());
-    pass.graph.supersede(id, op, attrs)?;
-    let output = |index: usize| Output { node: id, index: count + index };
-    Ok(Forward { count: output(0), list: (own.len() > 1).then(|| output(1)) })
+    Ok(around)
 }
 
 /// What a variable of the backward loop is.
@@ -242,7 +243,7 @@ enum Variable {
 fn go_back(
     pass: &mut Pass<'_>,
     id: NodeId,
-    inner: &Loop,
+    (inner, key): (&Loop, &dyn Fn() -> Key),
     (inputs, flows): (&[Output], &[Option<Output>]),
     forward: Forward,
     results: &mut [Option<Output>],
@@ -272,13 +273,18 @@ fn go_back(
     }
     let specs = specs(pass.graph, inner, &arguments[..own], &variables, &arguments[own..])?;
     let name = pass.graph.node(id).name.clone();
-    let (cond, _) = emit::function(pass.graph, &format!("{name}_backward_cond"), specs.clone(), |graph, arguments| {
-        Ok(vec![emit::output(graph, created::LESS, &[&arguments[..1], &arguments[1..2]], [])?])
-    })?;
     let shapes: Vec<PartialShape> = specs.iter().map(|spec| spec.partial_shape().clone()).collect();
-    let (body, _) = emit::function(pass.graph, &format!("{name}_backward_body"), specs, |graph, arguments| {
-        step_back(graph, inner, &variables, arguments, own)
+    let functions = pass.once(key().text("backward").specs(&specs), |pass| {
+        let base = format!("{name}_backward_cond");
+        let (cond, _) = emit::function(pass.graph, &base, specs.clone(), |graph, arguments| {
+            Ok(vec![emit::output(graph, created::LESS, &[&arguments[..1], &arguments[1..2]], [])?])
+        })?;
+        let (body, _) = emit::function(pass.graph, &format!("{name}_backward_body"), specs, |graph, arguments| {
+            step_back(graph, inner, &variables, arguments, own)
+        })?;
+        Ok((cond, body))
     })?;
+    let (cond, body) = &*functions;
     let op = if body.is_stateful() { created::WHILE } else { created::STATELESS_WHILE };
     let attrs = [
         ("cond", AttrValue::from(cond.reference())),

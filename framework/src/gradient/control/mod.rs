@@ -6,20 +6,32 @@
 //! made of can be differentiated in turn.
 //!
 //! - `joint`: the body with its gradient, and where it is cut;
-//! - `call`, `branch`, `loops`: the nodes;
+//! - `call`, `branch`, `loops`, `range`: the nodes;
+//! - `symbolic`: gradients that a node asks for by the name of a function;
+//! - `shared`: what is made of a function once for all nodes that call it;
 //! - `emit`: adding nodes by the names of their ops.
 
 mod branch;
-mod call;
+pub(super) mod call;
 pub(super) mod emit;
-mod joint;
+pub(super) mod joint;
 mod loops;
+mod range;
+mod shared;
+pub(super) mod symbolic;
+
+pub(super) use shared::Shared;
 
 use super::pass::Pass;
 use super::scope::GradientScope;
 use super::value::Value;
 use crate::error::{Error, Result};
 use crate::graph::{NodeClass, NodeId, Output};
+
+/// Whether the gradients of nodes of a class are made of those of functions.
+pub(super) fn is_for(class: NodeClass) -> bool {
+    class.is_call() || matches!(class, NodeClass::For | NodeClass::SymbolicGradient)
+}
 
 /// What flows on to the inputs of a node that calls functions.
 ///
@@ -32,6 +44,8 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
         NodeClass::If => branch::differentiate(pass, id, flows, &["then_branch", "else_branch"]),
         NodeClass::Case => branch::differentiate(pass, id, flows, &["branches"]),
         NodeClass::While => loops::differentiate(pass, id, flows),
+        NodeClass::For => range::differentiate(pass, id, flows),
+        NodeClass::SymbolicGradient => symbolic::differentiate(pass, id, flows),
         _ => Err(Error::internal("a node that calls no function")),
     }
 }

@@ -136,6 +136,11 @@ impl EagerContext {
         &self.shared.session
     }
 
+    /// The functions that can be called.
+    pub(crate) fn functions(&self) -> &Arc<dyn FunctionLibrary> {
+        &self.shared.functions
+    }
+
     /// How many kernels are kept.
     pub fn kernel_count(&self) -> usize {
         self.shared.kernels.len()

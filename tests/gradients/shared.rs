@@ -1,0 +1,147 @@
+//! What many nodes that call the same functions share.
+
+use kernlink::gradient::OutputGradient;
+use kernlink::graph::FunctionBuilder;
+use kernlink::ops::builders::{call, cond, while_loop};
+use kernlink::prelude::*;
+
+use super::cases::run;
+
+/// Differentiates what `step` does to a value so many times; returns how many functions the library has before and after that,
+/// what is computed at 0.5, and its gradient.
+fn differentiated(
+    count: usize,
+    define: impl FnOnce(&mut Graph),
+    step: impl Fn(&mut Graph, Output) -> Result<Output>,
+) -> (usize, usize, [f64; 2]) {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    define(&mut graph);
+    let x = ops::placeholder(&mut graph, DataType::Double).shape(PartialShape::of_rank(0)).name("x").build().unwrap();
+    let y = (0..count).try_fold(x, |value, _| step(&mut graph, value)).unwrap();
+    let before = graph.function_names().len();
+    let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
+    let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+    let after = graph.function_names().len();
+    let answers = run(graph, &[(x, Tensor::scalar(0.5f64))], &[y, found]).unwrap();
+    let answers: Vec<f64> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    (before, after, [answers[0], answers[1]])
+}
+
+/// `sin(sin(...))`, `count` times, and its slope.
+fn sines(count: usize) -> [f64; 2] {
+    (0..count).fold([0.5, 1.0], |[value, slope]: [f64; 2], _| [value.sin(), slope * value.cos()])
+}
+
+fn assert_close(found: [f64; 2], expected: [f64; 2]) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} {expected}");
+    }
+}
+
+fn sine(graph: &mut Graph) {
+    let sine =
+        FunctionBuilder::new("sine", [DataType::Double]).build(graph, |graph, [a]| Ok([ops::sin(graph, a).build()?]));
+    sine.unwrap();
+}
+
+#[test]
+fn calls_of_one_function_share_its_gradient() {
+    let step = |graph: &mut Graph, value: Output| {
+        let sine = graph.function("sine")?;
+        Ok(call(graph, &sine, [value]).build()?[0])
+    };
+    let (before, after, found) = differentiated(100, sine, step);
+    // What flows back is all that the gradient needs beside the argument.
+    assert_eq!((before, after), (1, 2));
+    assert_close(found, sines(100));
+}
+
+/// A function that calls one twice, which calls one twice, and so on: 256 calls of the last, 9 functions.
+#[test]
+fn functions_that_call_each_other_twice_are_few() {
+    let define = |graph: &mut Graph| {
+        let step = |graph: &mut Graph, a: Output, of: &str| -> Result<Output> {
+            let function = graph.function(of)?;
+            Ok(call(graph, &function, [a]).build()?[0])
+        };
+        FunctionBuilder::new("level_0", [DataType::Double])
+            .build(graph, |graph, [a]| Ok([ops::mul(graph, a, 1.0).build()?]))
+            .unwrap();
+        for level in 1..=8 {
+            let below = format!("level_{}", level - 1);
+            FunctionBuilder::new(&format!("level_{level}"), [DataType::Double])
+                .build(graph, |graph, [a]| {
+                    let once = step(graph, a, &below)?;
+                    Ok([step(graph, once, &below)?])
+                })
+                .unwrap();
+        }
+    };
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    define(&mut graph);
+    let x = ops::placeholder(&mut graph, DataType::Double).build().unwrap();
+    let top = graph.function("level_8").unwrap();
+    let y = call(&mut graph, &top, [x]).build().unwrap()[0];
+    let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
+    assert!(found[0].is_some());
+    let count = graph.function_names().len();
+    assert!(count <= 3 * 9, "{count} functions");
+}
+
+#[test]
+fn branches_and_loops_with_the_same_functions_share_their_gradients() {
+    use kernlink::graph::NodeBuilder;
+
+    // The nodes that one call of a builder makes, again with the functions of the first.
+    let of = |op: &str, count: usize, define: &dyn Fn(&mut Graph, Output) -> Result<Output>| {
+        let mut graph = Graph::new(&kernlink::registry().unwrap());
+        let shape = PartialShape::of_rank(0);
+        let x = ops::placeholder(&mut graph, DataType::Double).shape(shape).name("x").build().unwrap();
+        let mut y = define(&mut graph, x).unwrap();
+        let node = graph.ids().find(|id| graph.node(*id).op.def.name.ends_with(op)).unwrap();
+        let first = graph.node(node).clone();
+        let place = first.inputs.iter().position(|input| *input == x).unwrap();
+        let result = y.index;
+        for _ in 1..count {
+            let mut builder = NodeBuilder::new(&mut graph, first.op.def);
+            let mut inputs = first.inputs.clone();
+            inputs[place] = y;
+            for (argument, range) in first.op.def.inputs.iter().zip(&first.signature.input_ranges) {
+                match argument.is_list() {
+                    true => builder.input_list(inputs[range.clone()].to_vec()),
+                    false => builder.input(inputs[range.start]),
+                };
+            }
+            first.attrs.iter().for_each(|(name, value)| _ = builder.attr(name, value.clone()));
+            y = Output { node: builder.build().unwrap(), index: result };
+        }
+        let before = graph.function_names().len();
+        let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
+        let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+        let after = graph.function_names().len();
+        let answers = run(graph, &[(x, Tensor::scalar(0.5f64))], &[y, found]).unwrap();
+        let answers: Vec<f64> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+        (after - before, [answers[0], answers[1]])
+    };
+    let branch = |graph: &mut Graph, a: Output| {
+        let holds = ops::greater(graph, a, 0.0).build()?;
+        cond(graph, holds, |graph| ops::sin(graph, a).build(), |_| Ok(a)).build()
+    };
+    let (count, found) = of("If", 100, &branch);
+    assert_eq!(of("If", 1, &branch).0, count);
+    assert_close(found, sines(100));
+    let twice = |graph: &mut Graph, a: Output| {
+        let zero = ops::constant(graph, 0i32)?;
+        let [_, result] = while_loop(
+            graph,
+            [zero, a],
+            |graph, [i, _]| ops::less(graph, i, 2).build(),
+            |graph, [i, b]| Ok([ops::add_v2(graph, i, 1).build()?, ops::sin(graph, b).build()?]),
+        )
+        .build()?;
+        Ok(result)
+    };
+    let (count, found) = of("While", 50, &twice);
+    assert_eq!(of("While", 1, &twice).0, count);
+    assert_close(found, sines(100));
+}
