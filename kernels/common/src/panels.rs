@@ -51,7 +51,10 @@ const TOGETHER: usize = 8;
 const AHEAD: usize = 12;
 
 /// Packs panels from the first of some columns on, as many as the target holds.
-pub(crate) fn pack_panels<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
+///
+/// # Panics
+/// If the matrix has not as many rows and columns.
+pub fn pack_panels<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
     let each = (COLUMNS * k.div_ceil(T::per_word())).max(1);
     if matrix.column_stride == 1 {
         let firsts = columns.clone().step_by(TOGETHER * COLUMNS);

@@ -375,7 +375,7 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 #[cfg(target_arch = "x86_64")]
 const PANELS: usize = 4;
 
-/// Rows of a panel that are fetched before they are multiplied.
+/// Rows of a packed panel that are fetched before they are multiplied.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 8;
 
@@ -506,8 +506,9 @@ mod $name {
                     let mut lines = [_mm512_setzero_ps(); P];
                     for (column, line) in lines.iter_mut().enumerate() {
                         let from = panel.wrapping_add(column * tile.next_panel);
-                        // From the second cache, where the panels stay: the processor itself fetches too few at a time.
-                        _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD * tile.panel_stride).cast());
+                        // From the second cache, where packed panels stay: the processor itself fetches too few at a time. A
+                        // distance that the compiler knows costs no register.
+                        _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD * COLUMNS).cast());
                         *line = _mm512_loadu_ps(from);
                     }
                     // Counts that the compiler knows, so that the sums stay in registers.

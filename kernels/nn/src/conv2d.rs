@@ -127,13 +127,13 @@ impl Prepared {
                 let packed = match self.filter.get() {
                     Some(packed) if is_side_by_side(&geometry) => packed.clone(),
                     None if self.is_late && is_side_by_side(&geometry) => {
-                        once(&self.filter, || constant_filter(&|filter| T::Wide::pack(&geometry, filter)))?.clone()
+                        once(&self.filter, || constant_filter(&|filter| T::Wide::pack(ctx, &geometry, filter)))?.clone()
                     }
                     None if T::Wide::PACKS && is_side_by_side(&geometry) => {
-                        let pack = || T::Wide::pack(&geometry, &widened_filter()?);
+                        let pack = || T::Wide::pack(ctx, &geometry, &widened_filter()?);
                         self.remembered.get(filter, pack)?
                     }
-                    _ => T::Wide::pack(&geometry, &widened_filter()?)?,
+                    _ => T::Wide::pack(ctx, &geometry, &widened_filter()?)?,
                 };
                 let input = widened::<T>(Some(ctx), &input)?;
                 T::Wide::convolve(ctx, &geometry, (&input, &packed), output, finish)

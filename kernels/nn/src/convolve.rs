@@ -49,8 +49,19 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
     }
 
     /// The filter as [`Convolve::convolve`] wants it.
-    fn pack(_geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+    fn pack(_ctx: &RawContext<'_>, _geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
         Ok(filter.clone())
+    }
+
+    /// As [`Convolve::pack`], for a convolution without groups and the transposes of some taps of a filter, in this order, each a
+    /// matrix of `depth` columns; `None` if the filter must be written down first.
+    fn pack_taps(
+        _ctx: &RawContext<'_>,
+        _geometry: &Geometry,
+        _taps: &[&[Self]],
+        _depth: usize,
+    ) -> Result<Option<Tensor>> {
+        Ok(None)
     }
 
     /// Whether [`Convolve::transform`] makes something of a filter of this shape that may be worth keeping.
@@ -117,11 +128,27 @@ impl Convolve for f32 {
     const PACKS: bool = true;
 
     fn prepare(filter: &Tensor) -> Result<Option<Tensor>> {
-        pack(filter).map(Some)
+        pack(None, filter).map(Some)
     }
 
-    fn pack(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
-        pack_for(geometry, filter)
+    fn pack(ctx: &RawContext<'_>, geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+        pack_for(ctx, geometry, filter)
+    }
+
+    fn pack_taps(ctx: &RawContext<'_>, geometry: &Geometry, taps: &[&[f32]], depth: usize) -> Result<Option<Tensor>> {
+        let (columns, tap) = (geometry.out_depth, depth * COLUMNS);
+        let mut packed = Tensor::alloc(DataType::Float, [columns.div_ceil(COLUMNS), taps.len(), tap])?;
+        ctx.parallel_chunks(packed.as_mut_slice::<f32>()?, taps.len() * tap, 1, |first, piece| {
+            let first = first / (taps.len() * tap);
+            for (panel, target) in piece.chunks_exact_mut(taps.len() * tap).enumerate() {
+                let first = (first + panel) * COLUMNS;
+                for (target, elements) in target.chunks_exact_mut(tap).zip(taps) {
+                    let columns = first..columns.min(first + COLUMNS);
+                    panels::pack_panels(Matrix::transposed(elements, depth), depth, columns, target);
+                }
+            }
+        });
+        Ok(Some(packed))
     }
 
     fn may_transform(filter: &Shape) -> bool {
@@ -180,19 +207,19 @@ impl Convolve for f32 {
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-fn pack(filter: &Tensor) -> Result<Tensor> {
+fn pack(ctx: Option<&RawContext<'_>>, filter: &Tensor) -> Result<Tensor> {
     let depth = filter.shape().last().copied().unwrap_or(1);
     let patch = filter.num_elements().checked_div(depth).unwrap_or(0);
-    panels::pack(None, Matrix::rows(filter.as_slice::<f32>()?, depth), patch, depth)
+    panels::pack(ctx, Matrix::rows(filter.as_slice::<f32>()?, depth), patch, depth)
 }
 
 /// The filter as the fastest way wants it: in panels, but for groups of few channels.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+fn pack_for(ctx: &RawContext<'_>, geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
     if is_side_by_side(geometry) {
-        pack(filter)
+        pack(Some(ctx), filter)
     } else if Groups::worthwhile(geometry).is_some() {
         Ok(filter.clone())
     } else {
@@ -531,7 +558,7 @@ mod tests {
                 by_patches(&ctx, &geometry, (x, f), &mut output).unwrap();
                 assert_eq!(output, expected, "patches {geometry:?}");
                 output.fill(f32::NAN);
-                let panels = pack_for(&geometry, &filter).unwrap();
+                let panels = pack_for(&ctx, &geometry, &filter).unwrap();
                 by_tiles(&ctx, &geometry, (&input, &panels), &mut output, None).unwrap();
                 assert_eq!(output, expected, "tiles {geometry:?}");
                 let places = Places((0..expected.len()).map(|place| place as f32).collect());

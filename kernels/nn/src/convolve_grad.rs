@@ -6,6 +6,7 @@
 use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
@@ -133,19 +134,37 @@ fn of_phase<T: Convolve>(
         patch_depth: geometry.out_depth / geometry.groups(),
         out_depth: geometry.in_depth,
     };
-    let mirrored = mirror(ctx, geometry, row, column, filter.as_slice::<T>()?)?;
-    if skipped == [0, 0] && T::may_transform(mirrored.shape()) && T::is_transformed_once(&turned) {
-        let transformed = T::transform(ctx, &mirrored)?;
+    let elements = filter.as_slice::<T>()?;
+    let shape = Shape::from([row.taps, column.taps, turned.in_depth / geometry.groups(), turned.out_depth]);
+    let mirrored = || mirror(ctx, geometry, row, column, elements);
+    if skipped == [0, 0] && T::may_transform(&shape) && T::is_transformed_once(&turned) {
+        let transformed = T::transform(ctx, &mirrored()?)?;
         if T::convolve_transformed(ctx, &turned, (gradient, &transformed), output.as_mut_slice()?, None)? {
             return Ok(());
         }
     }
-    let packed = T::pack(&turned, &mirrored)?;
+    let packed = match geometry.groups() {
+        1 => T::pack_taps(ctx, &turned, &mirrored_taps(geometry, row, column, elements)?, geometry.out_depth)?,
+        _ => None,
+    };
+    let packed = match packed {
+        Some(packed) => packed,
+        None => T::pack(ctx, &turned, &mirrored()?)?,
+    };
     if skipped == [0, 0] {
         return T::convolve(ctx, &turned, (gradient, &packed), output.as_mut_slice()?, None);
     }
     let cropped = crop(geometry, skipped, gradient.as_slice::<T>()?)?;
     T::convolve(ctx, &turned, (&cropped, &packed), output.as_mut_slice()?, None)
+}
+
+/// The taps of a filter that two phases see, in reverse, each as it is.
+fn mirrored_taps<'f, T>(geometry: &Geometry, row: &Phase, column: &Phase, filter: &'f [T]) -> Result<Vec<&'f [T]>> {
+    let tap = geometry.patch_depth * geometry.out_depth;
+    scratch::collected((0..row.taps * column.taps).map(|index| {
+        let (y, x) = (row.mirrored(index / column.taps), column.mirrored(index % column.taps));
+        &filter[(y * geometry.columns.window + x) * tap..][..tap]
+    }))
 }
 
 /// The taps of a filter that two phases see, in reverse, each with its channels swapped: those of each group by themselves.
