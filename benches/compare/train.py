@@ -7,8 +7,9 @@ Needs: requirements.txt, in a virtual environment of its own, and Kernlink's sid
 
 Items are digits (the network of examples/train-digits), lstm, mobilenet, resnet50 and bert, each with its batch: ITEM is a name,
 or NAME:BATCH. A step computes the loss of a batch and its gradients, and changes all weights, by Adam or, for images, by momentum.
-Kernlink adds the gradients and the step to the graph of the loss as TensorFlow has it, with its variables. TensorFlow's side is a tf.function with a GradientTape and an optimiser of Keras. The ratio is Kernlink's time over
-TensorFlow's: below 1 Kernlink is faster. Each side is a process, whose peak memory is told, and the loss after the same steps.
+Kernlink adds the gradients and the step to the graph of the loss as TensorFlow has it, with its variables. TensorFlow's side is a
+tf.function with a GradientTape and an optimiser of Keras. The ratio is Kernlink's time over TensorFlow's: below 1 Kernlink is
+faster. Each side is a process, whose peak memory is told, and the loss after the same steps.
 """
 import argparse
 import json
@@ -234,6 +235,8 @@ def main():
         if name not in ITEMS:
             parser.error(f"there is no item `{name}`: there are {', '.join(ITEMS)}")
         items.append((name, int(batch) if batch else ITEMS[name][1]))
+    if (args.serve or args.export) and len(items) > 1:
+        parser.error("of one item")
     if args.serve:
         return serve(*items[0], args.threads)
     if args.export:

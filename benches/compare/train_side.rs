@@ -1,7 +1,8 @@
 //! Kernlink's side of the comparison of training steps with TensorFlow: see `train.py`, which starts it.
 //!
-//! Usage: `train_side [--profile] [--threads N] GRAPH.pb adam|momentum RATE`. For each line of the standard input, a number of steps, it prints
-//! how many seconds they took, and the loss of the last. With `--profile` it prints what a step's ops took, and the slowest nodes.
+//! Usage: `train_side [--profile] [--threads N] GRAPH.pb adam|momentum RATE`. For each line of the standard input, a number of
+//! steps, it prints how many seconds they took, and the loss of the last. With `--profile` it prints what a step's ops took, and the
+//! slowest nodes.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Write as _};

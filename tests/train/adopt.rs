@@ -105,4 +105,32 @@ fn variables_of_one_name_are_refused() {
     .unwrap();
     let error = Variables::new().adopt(&graph, |_| true).unwrap_err();
     assert!(error.code() == Code::InvalidArgument && error.message().contains("`v`"), "{error}");
+    // Two handles of one variable are one, and a constant is none that the graph has.
+    let mut graph = squares(|graph| {
+        let handles = ["first", "second"].map(|name| {
+            let handle = ops::var_handle_op(graph, DataType::Float, Shape::from([2])).shared_name("v").name(name);
+            handle.build().unwrap()
+        });
+        ops::constant(graph, [1.0f32, 2.0])?;
+        let reads = handles.map(|handle| ops::read_variable_op(graph, handle, DataType::Float).build().unwrap());
+        ops::add_v2(graph, reads[0], reads[1]).build()
+    })
+    .unwrap();
+    let mut variables = Variables::new();
+    variables.adopt(&graph, |_| true).unwrap();
+    assert_eq!(variables.iter().map(|variable| variable.name()).collect::<Vec<_>>(), ["v"]);
+    let is_weight = |name: &str, value: &Tensor| name == "v" || value.shape().rank() == 1;
+    assert!(Variables::new().unfreeze(&mut graph, is_weight).is_ok());
+    let mut graph = squares(|graph| {
+        let constant = ops::constant(graph, [1.0f32, 2.0])?;
+        let name = graph.node(constant.node).name.clone();
+        let handle =
+            ops::var_handle_op(graph, DataType::Float, Shape::from([2])).shared_name(&name).name("h").build()?;
+        let value = ops::read_variable_op(graph, handle, DataType::Float).build()?;
+        ops::add_v2(graph, constant, value).build()
+    })
+    .unwrap();
+    let nodes = graph.nodes().len();
+    let error = Variables::new().unfreeze(&mut graph, |_, value| value.shape().rank() == 1).unwrap_err();
+    assert!(error.code() == Code::AlreadyExists && graph.nodes().len() == nodes, "{error}");
 }

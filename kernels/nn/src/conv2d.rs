@@ -69,6 +69,11 @@ impl Prepared {
         })
     }
 
+    /// Whether [`Convolve::transform`] may make something of a filter that is not constant.
+    fn may_transform_once<T: Computed<Wide: Convolve>>(&self, filter: &Tensor) -> bool {
+        !self.is_constant && T::Wide::may_transform(filter.shape())
+    }
+
     /// Output 0: the convolution of inputs 0 and 1, and what `fuse` makes of it, given its shape with channels last.
     fn compute<T: Computed<Wide: Convolve>, F: Finish<T::Wide>>(
         &self,
@@ -105,20 +110,15 @@ impl Prepared {
                 let constant_filter = |make: &dyn Fn(&Tensor) -> Result<Tensor>| {
                     filter.read_once(|filter| make(&widened::<T>(Some(ctx), filter)?))
                 };
-                if self.may_transform && T::Wide::is_transformed(&geometry) {
-                    let transform = |filter: &Tensor| T::Wide::transform(ctx, filter);
-                    let filter = once(&self.transformed, || constant_filter(&transform))?;
-                    let input = widened::<T>(Some(ctx), &input)?;
-                    if T::Wide::convolve_transformed(ctx, &geometry, (&input, filter), output, finish)? {
-                        return Ok(());
-                    }
-                }
-                if !self.is_constant
-                    && T::Wide::may_transform(filter.shape())
-                    && T::Wide::is_transformed_once(&geometry)
-                {
-                    let transform = || T::Wide::transform(ctx, &widened_filter()?);
-                    let filter = self.remembered_transformed.get(filter, transform)?;
+                let transform = |filter: &Tensor| T::Wide::transform(ctx, filter);
+                let transformed = if self.may_transform && T::Wide::is_transformed(&geometry) {
+                    Some(once(&self.transformed, || constant_filter(&transform))?.clone())
+                } else if self.may_transform_once::<T>(filter) && T::Wide::is_transformed_once(&geometry) {
+                    Some(self.remembered_transformed.get(filter, || transform(&widened_filter()?))?)
+                } else {
+                    None
+                };
+                if let Some(filter) = transformed {
                     let input = widened::<T>(Some(ctx), &input)?;
                     if T::Wide::convolve_transformed(ctx, &geometry, (&input, &filter), output, finish)? {
                         return Ok(());

@@ -57,7 +57,7 @@ pub(super) fn phases(axis: &Axis) -> Result<Vec<Phase>> {
     scratch::collected((0..places).map(phase))
 }
 
-fn gcd(a: usize, b: usize) -> usize {
+pub(super) fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

@@ -20,6 +20,7 @@ use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_kernels_common::turn::transpose;
 
+use super::convolve_grad::gcd;
 use super::filter_gradient::add_parts;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
@@ -31,10 +32,19 @@ const NEAR_ELEMENTS: usize = 1 << 17;
 /// The most and the fewest pixels of a part: each part costs as much as its gradient, which is added in the end.
 const MOST_PARTS: usize = 16;
 const PART_PIXELS: usize = 1024;
+/// The most pixels of a part, whose products are added one after the other: more would cost precision.
+const LONGEST_PART: usize = 1 << 16;
+/// Elements of all parts.
+const PARTS_ELEMENTS: usize = 1 << 23;
 /// Rows of the gradient that one piece of work computes, where it is large, or so.
 const CHUNK_ROWS: usize = 144;
-/// Fewer pixels or channels are not worth turning.
+/// Pixels of the segments that are listed at a time, at least.
+const LISTED_PIXELS: usize = if cfg!(test) { 256 } else { 2048 };
+/// Elements that are turned and packed at a time for all pieces of work. Tests see several such shares.
+const SCRATCH_ELEMENTS: usize = if cfg!(test) { 1 << 14 } else { 1 << 24 };
+/// Fewer pixels, or shorter lines of them, are not worth turning.
 const LEAST_PIXELS: usize = 64;
+const LEAST_COLUMNS: usize = 4;
 
 /// How a convolution's input is turned, and what its taps see of it.
 struct Plan<'a> {
@@ -76,17 +86,20 @@ pub(super) fn by_lines(
     output: &mut [f32],
 ) -> Result<bool> {
     let Some(plan) = Plan::worthwhile(geometry, input.len())? else { return Ok(false) };
-    let (pixels, patch, depth) = (geometry.pixels(), geometry.patch(), geometry.out_depth);
+    let (pixels, patch, depth, units) = (geometry.pixels(), geometry.patch(), geometry.out_depth, plan.units());
     // All sizes follow from the geometry, so that the result does not depend on the number of threads.
-    let is_near = output.len() <= NEAR_ELEMENTS && pixels >= 4 * PART_PIXELS;
+    let is_near = output.len() <= NEAR_ELEMENTS && pixels >= 4 * PART_PIXELS && plan.has_near_blocks();
     let tiles = patch.div_ceil(ROWS);
     let chunks = if is_near { 1 } else { patch.div_ceil(CHUNK_ROWS).next_multiple_of(8).min(tiles) };
-    let parts = MOST_PARTS.div_ceil(chunks).min(pixels / PART_PIXELS).clamp(1, plan.units());
+    let parts = MOST_PARTS.div_ceil(chunks).min(pixels / PART_PIXELS).max(pixels / LONGEST_PART);
+    // What is turned and packed at a time, for all pieces of work.
+    let shares = plan.turned_len().saturating_add(gradient.len()).div_ceil(SCRATCH_ELEMENTS).clamp(1, units);
+    let shares = if is_near { 1 } else { shares };
+    let parts = parts.min(PARTS_ELEMENTS / output.len()).clamp(1, units / shares);
     let rows_of = |chunk: usize| {
         let bound = |chunk: usize| (chunk * tiles / chunks * ROWS).min(patch);
         bound(chunk)..bound(chunk + 1)
     };
-    let units_of = |part: usize| part * plan.units() / parts..(part + 1) * plan.units() / parts;
     let mut scratch = None;
     let mut sums = match parts {
         1 => &mut output[..],
@@ -98,37 +111,50 @@ pub(super) fn by_lines(
         targets.push(Mutex::new(target));
         sums = others;
     }
-    // Pieces that share their part of the input have it turned once.
-    let shared = match is_near {
-        true => None,
-        false => {
-            Some((plan.turn_all(ctx, input)?, panels::pack(Some(ctx), Matrix::rows(gradient, depth), pixels, depth)?))
-        }
-    };
-    let all = plan.seen(0..plan.units());
     let work = pixels.saturating_mul(patch).saturating_mul(depth) / PER_NANOSECOND / (parts * chunks);
-    ctx.try_parallel_for(parts * chunks, work, |range| {
-        let mut table = Vec::new();
-        for index in range {
-            let (units, rows) = (units_of(index / chunks), rows_of(index % chunks));
-            let mut target = targets[index].lock().unwrap_or_else(PoisonError::into_inner);
-            match &shared {
-                None => plan.add_blocks((input, gradient), units, &mut target, &mut table)?,
-                Some((turned, packed)) => {
-                    let elements = turned.as_slice::<f32>()?;
-                    let turned = Turned { elements, stride: plan.stride(all.len()), first: all.start };
-                    let flows = Flows { panels: packed.as_slice::<f32>()?, first: 0, count: pixels };
-                    plan.add(&turned, &flows, units, rows, &mut target, false, &mut table)?;
+    let target_of = |index: usize| targets[index].lock().unwrap_or_else(PoisonError::into_inner);
+    if is_near {
+        ctx.try_parallel_for(parts, work, |range| {
+            let mut table = Vec::new();
+            range.into_iter().try_for_each(|part| {
+                plan.add_blocks((input, gradient), piece(0..units, part, parts), &mut target_of(part), &mut table)
+            })
+        })?;
+    } else {
+        for share in 0..shares {
+            let units = piece(0..units, share, shares);
+            let (turned, packed) = plan.share(ctx, (input, gradient), units.clone())?;
+            let lines = plan.seen(units.clone());
+            let (elements, panels) = (turned.as_slice::<f32>()?, packed.as_slice::<f32>()?);
+            let turned = Turned { elements, stride: plan.stride(lines.len()), first: lines.start };
+            let each = plan.pixels_of_unit();
+            let flows = Flows { panels, first: units.start * each, count: units.len() * each };
+            ctx.try_parallel_for(parts * chunks, work / shares, |range| {
+                let mut table = Vec::new();
+                for index in range {
+                    let (units, rows) = (piece(units.clone(), index / chunks, parts), rows_of(index % chunks));
+                    let listed = units.len().div_ceil((LISTED_PIXELS / each).max(1));
+                    for block in 0..listed {
+                        let (block, add) = (piece(units.clone(), block, listed), share + block > 0);
+                        let target = &mut target_of(index);
+                        plan.add(&turned, &flows, block, rows.clone(), target, add, &mut table)?;
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
-        Ok(())
-    })?;
+    }
     drop(targets);
     if let Some(scratch) = scratch {
         add_parts(ctx, scratch.as_slice::<f32>()?, output);
     }
     Ok(true)
+}
+
+/// One of so many pieces of nearly the same length.
+fn piece(range: Range<usize>, index: usize, count: usize) -> Range<usize> {
+    let bound = |index: usize| range.start + index * range.len() / count;
+    bound(index)..bound(index + 1)
 }
 
 impl<'a> Plan<'a> {
@@ -142,20 +168,37 @@ impl<'a> Plan<'a> {
         if geometry.is_product() {
             return Ok(Some(Plan { geometry, is_product: true, places: Vec::new(), each: 0 }));
         }
-        let mut places = Vec::new();
-        for tap in 0..columns.window.min(columns.stride) {
-            let place = tap * columns.dilation % columns.stride;
-            if !places.contains(&place) {
-                scratch::push(&mut places, place)?;
-            }
+        if columns.output < LEAST_COLUMNS {
+            return Ok(None);
         }
+        // After so many taps places come again.
+        let period = (columns.stride / gcd(columns.stride, columns.dilation)).min(columns.window);
+        let places = scratch::collected((0..period).map(|tap| tap * columns.dilation % columns.stride))?;
         let reach = (columns.window - 1).saturating_mul(columns.dilation) / columns.stride;
         let each = columns.output.saturating_add(reach);
         let plan = Plan { geometry, is_product: false, places, each };
         // Padding, which is turned with the rest, may be wide, and taps far apart.
-        let lines = geometry.batch * geometry.rows.input;
-        let turned = each.saturating_mul(plan.places.len()).saturating_mul(lines).saturating_mul(geometry.in_depth);
-        Ok((turned <= input.saturating_mul(4)).then_some(plan))
+        Ok((plan.turned_len() <= input.saturating_mul(4)).then_some(plan))
+    }
+
+    /// Elements of the whole input, turned.
+    fn turned_len(&self) -> usize {
+        let lines = if self.is_product { self.units() } else { self.geometry.batch * self.geometry.rows.input };
+        self.line().saturating_mul(lines).saturating_mul(self.channels())
+    }
+
+    /// Units of a block: as many lines at least as a window has.
+    fn block(&self) -> usize {
+        let rows = &self.geometry.rows;
+        let least = if self.is_product { 1 } else { rows.window.div_ceil(rows.stride) };
+        (BLOCK_PIXELS / self.pixels_of_unit()).max(least)
+    }
+
+    /// Whether a block sees few lines besides those that begin its own: blocks turn what they see each by itself.
+    fn has_near_blocks(&self) -> bool {
+        let rows = &self.geometry.rows;
+        let reach = (rows.window - 1).saturating_mul(rows.dilation);
+        self.is_product || reach <= self.block() * rows.stride
     }
 
     /// What the sum is split by: lines of the output, or pixels.
@@ -175,7 +218,7 @@ impl<'a> Plan<'a> {
 
     /// Elements of a turned line; of a product those of a pixel.
     fn line(&self) -> usize {
-        if self.is_product { 1 } else { self.places.len() * self.each }
+        if self.is_product { 1 } else { self.places.len().saturating_mul(self.each) }
     }
 
     /// Elements from channel to channel of so many lines: an odd number of lines of the cache, so that channels do not drive
@@ -225,11 +268,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The whole input, turned.
-    fn turn_all(&self, ctx: &RawContext<'_>, input: &[f32]) -> Result<Tensor> {
+    /// What some units see of the input, turned, and what flows back to them, packed.
+    fn share(
+        &self,
+        ctx: &RawContext<'_>,
+        (input, gradient): (&[f32], &[f32]),
+        units: Range<usize>,
+    ) -> Result<(Tensor, Tensor)> {
         /// Channels that are turned together: whole lines of the cache.
         const CHANNELS: usize = 16;
-        let lines = self.seen(0..self.units());
+        let lines = self.seen(units.clone());
         let stride = self.stride(lines.len());
         let mut turned = Tensor::alloc(DataType::Float, [self.channels(), stride])?;
         ctx.parallel_chunks(turned.as_mut_slice::<f32>()?, CHANNELS * stride, 1, |first, piece| {
@@ -238,7 +286,9 @@ impl<'a> Plan<'a> {
                 self.turn(input, lines.clone(), first..first + target.len() / stride, target);
             }
         });
-        Ok(turned)
+        let (each, depth) = (self.pixels_of_unit(), self.geometry.out_depth);
+        let flows = Matrix::rows(&gradient[units.start * each * depth..], depth);
+        Ok((turned, panels::pack(Some(ctx), flows, units.len() * each, depth)?))
     }
 
     /// Writes the gradient of all rows from some units, which are turned and packed a block at a time.
@@ -250,11 +300,9 @@ impl<'a> Plan<'a> {
         table: &mut Vec<Segment>,
     ) -> Result<()> {
         let (each, depth) = (self.pixels_of_unit(), self.geometry.out_depth);
-        let block = (BLOCK_PIXELS / each).max(1);
-        let count = units.len().div_ceil(block);
+        let count = units.len().div_ceil(self.block());
         for index in 0..count {
-            let bound = |index: usize| units.start + index * units.len() / count;
-            let block = bound(index)..bound(index + 1);
+            let block = piece(units.clone(), index, count);
             let lines = self.seen(block.clone());
             let stride = self.stride(lines.len());
             let mut turned = Tensor::alloc(DataType::Float, [self.channels(), stride])?;
@@ -292,9 +340,8 @@ impl<'a> Plan<'a> {
                 let from = &turned.elements[row * turned.stride + units.start - turned.first..][..length];
                 table[index / ROWS][index % ROWS] = from.as_ptr();
             }
-            // The last tile may have fewer rows than others, of which it reads none: the pointers must be some, though.
         } else {
-            self.segments(turned, units.clone(), rows.clone(), table)?;
+            self.segments(turned, units.clone(), rows.clone(), table);
         }
         let first = units.start * each - flows.first;
         let strip = Strip {
@@ -321,13 +368,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Lists what the rows of the gradient are made of in each line, where that is no padding.
-    fn segments(
-        &self,
-        turned: &Turned<'_>,
-        units: Range<usize>,
-        rows: Range<usize>,
-        table: &mut [Segment],
-    ) -> Result<()> {
+    fn segments(&self, turned: &Turned<'_>, units: Range<usize>, rows: Range<usize>, table: &mut [Segment]) {
         let (geometry, length) = (self.geometry, self.geometry.columns.output);
         let (columns, depth, per_row) = (&geometry.columns, geometry.in_depth, units.len());
         let mut row = rows.start;
@@ -335,12 +376,8 @@ impl<'a> Plan<'a> {
             // The rows of one tap.
             let tap = row / depth;
             let end = rows.end.min((tap + 1) * depth);
-            let position = tap % columns.window * columns.dilation;
-            let place = position % columns.stride;
-            let Some(slot) = self.places.iter().position(|&other| other == place) else {
-                return Err(Error::internal("a tap at a place that no tap is at"));
-            };
-            let at = slot * self.each + position / columns.stride;
+            let column = tap % columns.window;
+            let at = column % self.places.len() * self.each + column * columns.dilation / columns.stride;
             for (index, unit) in units.clone().enumerate() {
                 let (image, line) = (unit / geometry.rows.output, unit % geometry.rows.output);
                 let Some(seen) = geometry.rows.at(line, tap / columns.window) else { continue };
@@ -353,7 +390,6 @@ impl<'a> Plan<'a> {
             }
             row = end;
         }
-        Ok(())
     }
 }
 
@@ -380,7 +416,8 @@ mod tests {
             (2, [16, 7], 33, 2, 35),
             (70, [4, 4], 3, 4, 17),
             (1, [9, 40], 24, 1, 16),
-            // Several parts of several pieces.
+            // Lines that are far apart; several parts of several pieces.
+            (2, [80, 33], 3, 3, 17),
             (2, [36, 33], 7, 3, 17),
             // Blocks.
             (2, [50, 45], 3, 3, 16),
@@ -396,6 +433,8 @@ mod tests {
                 (3, 2, Padding::Explicit((4, 1))),
                 (2, 3, Padding::Explicit((2, 5))),
                 (1, 1, Padding::Explicit((6, 3))),
+                (1, 20, Padding::Explicit((20, 20))),
+                (4, 6, Padding::Explicit((7, 20))),
             ] {
                 let axis = |size| Axis::new(size, window, stride, dilation, padding);
                 let (Ok(rows), Ok(columns)) = (axis(height), axis(width)) else { continue };

@@ -1,10 +1,10 @@
 //! Convolution of `f32` with 3 x 3 filters by the minimal filtering of Winograd, channels last.
 //!
 //! Each 2 x 2 pixels of the output take 16 products instead of 36 ("F(2 x 2, 3 x 3)" in Lavin and Gray, Fast Algorithms for
-//! Convolutional Neural Networks, 2015): the 4 x 4 pixels of the input that they see become 16 sums, the filter 16 others, once if it is constant;
-//! the products of these, which are 16 products of matrices for all pixels, are summed to the output. Inputs are added
-//! before they are multiplied, so results differ from those of the definition in the last bits, relative to the largest pixel that
-//! the four outputs see.
+//! Convolutional Neural Networks, 2015): the 4 x 4 pixels of the input that they see become 16 sums, the filter 16 others, once
+//! if it is constant; the products of these, which are 16 products of matrices for all pixels, are summed to the output. Inputs
+//! are added before they are multiplied, so results differ from those of the definition in the last bits, relative to the largest
+//! pixel that the four outputs see.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
