@@ -56,7 +56,6 @@ fn mean_gradient(
     reduction_indices: Value,
     d_output: Value,
 ) -> Result<(Value, NoGradient)> {
-    let flow = spread(g, d_output, &input, reduction_indices)?;
     let dtype = g.dtype(d_output)?;
     let count = match (input.known().to_shape(), output.known().to_shape()) {
         (Some(input), Some(output)) => {
@@ -71,7 +70,9 @@ fn mean_gradient(
             cast(g, count, dtype).build()?
         }
     };
-    Ok((real_div(g, flow, count).build()?, NoGradient))
+    // Divided while it is small.
+    let flow = real_div(g, d_output, count).build()?;
+    Ok((spread(g, flow, &input, reduction_indices)?, NoGradient))
 }
 
 /// Shared equally among all that are the largest or the smallest.
