@@ -6,6 +6,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::mapping::{Mapping, Registered};
 use super::memory;
@@ -26,6 +27,8 @@ pub struct HostBuffer {
     capacity: usize,
     /// What the block is a part of, if it was not allocated here.
     owner: Option<Owner>,
+    /// The [stamp](HostBuffer::stamp), if somebody has asked for it since the block was last written; else 0.
+    stamp: AtomicU64,
 }
 
 /// What keeps a block.
@@ -81,7 +84,7 @@ impl HostBuffer {
             // SAFETY: the byte before the block is part of the padding.
             unsafe { pointer.sub(1).write(padding as u8) };
         }
-        Some(HostBuffer { pointer, capacity, owner: None })
+        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
     }
 
     /// The contents of a file, which can be read but not changed.
@@ -103,7 +106,8 @@ impl HostBuffer {
         owner: Box<dyn Send + Sync>,
         is_exclusive: bool,
     ) -> HostBuffer {
-        HostBuffer { pointer, capacity, owner: Some(Owner { _kept: owner, is_exclusive }) }
+        let owner = Some(Owner { _kept: owner, is_exclusive });
+        HostBuffer { pointer, capacity, owner, stamp: AtomicU64::new(0) }
     }
 
     /// Whether the block can be changed: a file's contents and what else others can see cannot.
@@ -118,7 +122,22 @@ impl HostBuffer {
 
     /// The first byte, to change if the block [is writable](HostBuffer::is_writable).
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        *self.stamp.get_mut() = 0;
         self.pointer.as_ptr()
+    }
+
+    /// A number that no other buffer has, and that this one has until it is next written.
+    pub(super) fn stamp(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let stamp = self.stamp.load(Ordering::Relaxed);
+        if stamp != 0 {
+            return stamp;
+        }
+        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+        match self.stamp.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => fresh,
+            Err(other) => other,
+        }
     }
 
     fn release(&mut self) {
@@ -187,7 +206,7 @@ impl Pool {
         let pointer = kept.classes.get_mut(class)?.pop()?;
         let capacity = class_bytes(class)?;
         kept.bytes -= capacity;
-        Some(HostBuffer { pointer, capacity, owner: None })
+        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
     }
 
     fn give(&self, pointer: NonNull<u8>, capacity: usize) -> bool {
@@ -218,7 +237,8 @@ impl Pool {
         for (class, blocks) in kept.into_iter().enumerate() {
             let Some(capacity) = class_bytes(class) else { continue };
             for pointer in blocks {
-                std::mem::ManuallyDrop::new(HostBuffer { pointer, capacity, owner: None }).release();
+                std::mem::ManuallyDrop::new(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
+                    .release();
             }
         }
     }

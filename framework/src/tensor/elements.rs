@@ -8,6 +8,13 @@ use crate::dtype::{DataType, Element, Pod};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
+/// Where elements are, and since when they are as they are: see [`Tensor::content_stamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentStamp {
+    buffer: u64,
+    offset: usize,
+}
+
 impl Tensor {
     /// The elements.
     ///
@@ -40,6 +47,18 @@ impl Tensor {
             Storage::Variants(items) => items.as_ptr().cast(),
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         })
+    }
+
+    /// What tells later whether a tensor's elements are still these; `None` if they are stored in the tensor itself, or are no
+    /// numbers that the host can read.
+    ///
+    /// Nothing is kept alive: elements that are gone, and others that come to stand where they stood, have other stamps.
+    pub fn content_stamp(&self) -> Option<ContentStamp> {
+        match &self.storage {
+            Storage::Host { buffer, offset } => Some(ContentStamp { buffer: buffer.stamp(), offset: *offset }),
+            Storage::Late(late) => late.aligned().ok().map(|buffer| ContentStamp { buffer: buffer.stamp(), offset: 0 }),
+            _ => None,
+        }
     }
 
     /// The elements, to change. [`Tensor::make_unique`] makes sure that no other tensor shares them.

@@ -21,6 +21,7 @@ pub(crate) use buffer::allocated_by_thread;
 pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
 pub use device::DeviceMemory;
 pub(crate) use device::is_elsewhere;
+pub use elements::ContentStamp;
 pub use file::FileBytes;
 pub use into::{IntoTensor, Nested};
 pub use memory::may_request;
