@@ -1,7 +1,7 @@
 //! What many nodes that call the same functions share.
 
 use kernlink::gradient::OutputGradient;
-use kernlink::graph::FunctionBuilder;
+use kernlink::graph::{FunctionBuilder, TensorSpec};
 use kernlink::ops::builders::{call, cond, while_loop};
 use kernlink::prelude::*;
 
@@ -56,36 +56,90 @@ fn calls_of_one_function_share_its_gradient() {
     assert_close(found, sines(100));
 }
 
-/// A function that calls one twice, which calls one twice, and so on: 256 calls of the last, 9 functions.
-#[test]
-fn functions_that_call_each_other_twice_are_few() {
-    let define = |graph: &mut Graph| {
-        let step = |graph: &mut Graph, a: Output, of: &str| -> Result<Output> {
-            let function = graph.function(of)?;
-            Ok(call(graph, &function, [a]).build()?[0])
-        };
-        FunctionBuilder::new("level_0", [DataType::Double])
-            .build(graph, |graph, [a]| Ok([ops::mul(graph, a, 1.0).build()?]))
+/// So small that a million steps lead from 0.5 to one.
+const PART: f64 = 1.0 / (1 << 20) as f64;
+
+/// Functions of which each calls the one below twice: `level_0` computes `a + PART a²`, and `level_n` that so many times.
+fn levels(graph: &mut Graph, count: usize) {
+    FunctionBuilder::new("level_0", [TensorSpec::new(DataType::Double).shape(PartialShape::of_rank(0))])
+        .build(graph, |graph, [a]| {
+            let square = ops::square(graph, a).build()?;
+            let part = ops::mul(graph, square, PART).build()?;
+            Ok([ops::add_v2(graph, a, part).build()?])
+        })
+        .unwrap();
+    for level in 1..=count {
+        let below = graph.function(&format!("level_{}", level - 1)).unwrap();
+        FunctionBuilder::new(&format!("level_{level}"), [DataType::Double])
+            .build(graph, |graph, [a]| {
+                let once = call(graph, &below, [a]).build()?[0];
+                Ok([call(graph, &below, [once]).build()?[0]])
+            })
             .unwrap();
-        for level in 1..=8 {
-            let below = format!("level_{}", level - 1);
-            FunctionBuilder::new(&format!("level_{level}"), [DataType::Double])
-                .build(graph, |graph, [a]| {
-                    let once = step(graph, a, &below)?;
-                    Ok([step(graph, once, &below)?])
-                })
-                .unwrap();
-        }
-    };
+    }
+}
+
+/// What the function of a level is at 0.5, and its slope.
+fn at_level(level: u32) -> [f64; 2] {
+    (0..1usize << level).fold([0.5, 1.0], |[value, slope]: [f64; 2], _| {
+        [value + value * value * PART, slope * (1.0 + 2.0 * value * PART)]
+    })
+}
+
+/// The call of the top level, and its gradient.
+fn of_levels(count: usize) -> (Graph, [Output; 3]) {
     let mut graph = Graph::new(&kernlink::registry().unwrap());
-    define(&mut graph);
-    let x = ops::placeholder(&mut graph, DataType::Double).build().unwrap();
-    let top = graph.function("level_8").unwrap();
+    levels(&mut graph, count);
+    let x = ops::placeholder(&mut graph, DataType::Double).shape(PartialShape::of_rank(0)).build().unwrap();
+    let top = graph.function(&format!("level_{count}")).unwrap();
     let y = call(&mut graph, &top, [x]).build().unwrap()[0];
     let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
-    assert!(found[0].is_some());
-    let count = graph.function_names().len();
-    assert!(count <= 3 * 9, "{count} functions");
+    let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+    (graph, [x, y, found])
+}
+
+/// A million calls of the last in 21 functions: what each adds is two, neither of which hands out or takes more for each level.
+#[test]
+fn functions_that_call_each_other_twice_stay_small() {
+    let (graph, _) = of_levels(20);
+    let names = graph.function_names();
+    assert!(names.len() <= 3 * 21, "{} functions", names.len());
+    for name in names {
+        let function = graph.function(name).unwrap();
+        let (takes, gives) = (function.argument_dtypes().len(), function.result_dtypes().len());
+        assert!(takes <= 12 && gives <= 10, "`{name}` takes {takes} and gives {gives}");
+    }
+}
+
+#[test]
+fn what_functions_hand_out_together_comes_back() {
+    let (graph, [x, y, found]) = of_levels(12);
+    let packs = graph
+        .to_def()
+        .unwrap()
+        .library
+        .unwrap()
+        .function
+        .iter()
+        .any(|function| function.node_def.iter().any(|node| node.op == "OptionalFromValue"));
+    assert!(packs);
+    let answers = run(graph, &[(x, Tensor::scalar(0.5f64))], &[y, found]).unwrap();
+    let answers: Vec<f64> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_close([answers[0], answers[1]], at_level(12));
+}
+
+/// The second gradient goes through the optionals.
+#[test]
+fn what_functions_hand_out_together_has_a_gradient() {
+    let (mut graph, [x, _, slope]) = of_levels(6);
+    let found = Gradients::of([slope]).with_respect_to([x]).add_to(&mut graph).unwrap();
+    let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
+    let answer = run(graph, &[(x, Tensor::scalar(0.5f64))], &[found]).unwrap()[0].to_scalar::<f64>().unwrap();
+    let [.., expected] = (0..1 << 6).fold([0.5, 1.0, 0.0], |[value, slope, second]: [f64; 3], _| {
+        let factor = 1.0 + 2.0 * PART * value;
+        [value + value * value * PART, slope * factor, second * factor + 2.0 * PART * slope * slope]
+    });
+    assert!((answer - expected).abs() <= 1e-11 * expected.abs(), "{answer} {expected}");
 }
 
 #[test]

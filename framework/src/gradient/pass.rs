@@ -147,6 +147,7 @@ impl<'g> Pass<'g> {
         let found = self.find(ys, grad_ys, xs);
         if found.is_err() {
             self.graph.roll_back(before);
+            self.shared.forget();
         }
         found
     }

@@ -13,7 +13,7 @@ use super::pass::{Options, Pass};
 use super::traced::Traced;
 use crate::attr::{AttrMap, FunctionRef};
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::graph::{
     Function, Given as GivenInput, Graph, NodeClass, NodeInput, NodeRequest, Operand, complete_attrs, infer_attrs,
     settle,
@@ -114,10 +114,12 @@ pub(super) fn find(
         let taped = match parts_of(graph, op, attrs, signature, wanted.clone()) {
             Ok(Some(parts)) => TapedCall::Pair(Box::new(parts)),
             Ok(None) => TapedCall::Nothing,
-            Err(error) => {
+            // What these say does not change. What else fails may do otherwise the next time: memory may be free then.
+            Err(error) if matches!(error.code(), Code::NotFound | Code::Unimplemented | Code::InvalidArgument) => {
                 graph.roll_back(before);
                 TapedCall::Failed(error)
             }
+            Err(error) => return Err(error),
         };
         Ok(Arc::new(taped))
     })?;

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use prost::Message;
 
+use super::remembered::Remembered;
 use crate::dtype::DataType;
 use crate::proto::{AttrValue as ProtoValue, NameAttrList, TensorProto, attr_value};
 
@@ -27,17 +28,23 @@ const ARGUMENT: u64 = 4;
 /// How many bytes a string counts, or another element that is an object.
 const OBJECT: u64 = 32;
 
-/// What may still be looked into.
+/// What may still be looked into, and what is known of what was.
 pub(super) struct Budget {
     nodes: Cell<u64>,
     values: Cell<u64>,
     bytes: Cell<u64>,
+    pub(super) remembered: Remembered,
 }
 
 impl Budget {
     /// That of a graph of its own.
     pub(super) fn new() -> Budget {
-        Budget { nodes: Cell::new(MAX_NODES), values: Cell::new(MAX_VALUES), bytes: Cell::new(MAX_BYTES) }
+        Budget {
+            nodes: Cell::new(MAX_NODES),
+            values: Cell::new(MAX_VALUES),
+            bytes: Cell::new(MAX_BYTES),
+            remembered: Remembered::default(),
+        }
     }
 
     /// Pays for nodes; false if there is not enough.

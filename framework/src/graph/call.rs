@@ -2,6 +2,7 @@
 
 use super::function::instantiate;
 use super::infer::{Call, Faults, Known, Scope, Site};
+use super::remembered::{Asked, Question};
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::error::{Error, Result};
@@ -158,13 +159,26 @@ impl Graph {
         if scope.depth >= MAX_DEPTH {
             return Ok(None);
         }
-        let Some(body) = instantiate(def, function, self.functions.as_deref(), &self.registry, scope.budget)? else {
-            return Ok(None);
-        };
         // The arguments are the node's last inputs: before them may stand what chooses a branch.
         let inputs = &site.signature.inputs;
         let types = &inputs[inputs.len().saturating_sub(arguments.len())..];
-        let call = Call { graph: self, scope, arguments, known, types };
+        let question = function.attrs.is_empty().then(|| {
+            let dtypes = types.iter().map(|slot| slot.dtype);
+            Question::new(&function.name, scope.depth, dtypes, known, site.signature.outputs.len())
+        });
+        let remembered = &scope.budget.remembered;
+        let has_value = |index: usize| match arguments.get(index).copied().flatten() {
+            Some(argument) => !matches!(self.evaluate(argument, scope), Ok(None)),
+            None => false,
+        };
+        if let Some(results) = question.as_ref().and_then(|question| remembered.find(question, has_value, next_symbol))
+        {
+            return Ok(Some(results));
+        }
+        let Some(body) = instantiate(def, function, self.functions.as_deref(), &self.registry, scope.budget)? else {
+            return Ok(None);
+        };
+        let call = Call { graph: self, scope, arguments, known, types, asked: Asked::default() };
         let inner = Scope { call: Some(call), budget: scope.budget, depth: scope.depth + 1, faults: Faults::Refuse };
         let mut graph = self.empty_like(*next_symbol);
         graph.import_nodes(&body, &inner).map_err(|error| {
@@ -183,7 +197,11 @@ impl Graph {
         let missing = || {
             Error::invalid_argument(format!("function `{}` has fewer results than the call has outputs", function.name))
         };
-        results.into_iter().map(|known| known.ok_or_else(missing)).collect::<Result<_>>().map(Some)
+        let results = results.into_iter().map(|known| known.ok_or_else(missing)).collect::<Result<Vec<Known>>>()?;
+        if let (Some(question), Some(call)) = (question, inner.call) {
+            remembered.keep(question, call.asked, &results);
+        }
+        Ok(Some(results))
     }
 }
 

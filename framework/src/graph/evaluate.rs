@@ -110,8 +110,11 @@ impl Graph {
         else {
             return Ok(None);
         };
-        let argument = usize::try_from(*index).ok().and_then(|index| *call.arguments.get(index)?);
-        argument.map_or(Ok(None), |argument| call.graph.evaluate(argument, call.scope))
+        let Ok(index) = usize::try_from(*index) else { return Ok(None) };
+        let argument = call.arguments.get(index).copied().flatten();
+        let value = argument.map_or(Ok(None), |argument| call.graph.evaluate(argument, call.scope));
+        call.asked.note(index, !matches!(value, Ok(None)));
+        value
     }
 
     fn computed(&self, output: Output) -> Option<Option<Tensor>> {

@@ -2,6 +2,7 @@
 //! the op's shape function asks for them.
 
 use super::budget::Budget;
+use super::remembered::Asked;
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
@@ -43,10 +44,11 @@ pub(super) struct Call<'a> {
     pub(super) known: &'a [Known],
     /// Their types.
     pub(super) types: &'a [InOutType],
+    pub(super) asked: Asked,
 }
 
 /// What is known of one output.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Known {
     pub(super) shape: LinkedShape,
     /// What a resource or variant holds.

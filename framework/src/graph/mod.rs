@@ -36,6 +36,7 @@ mod patch;
 mod prune;
 mod raise_loops;
 mod reach;
+mod remembered;
 mod renumber;
 mod scope;
 mod supersede;

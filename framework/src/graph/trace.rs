@@ -278,13 +278,18 @@ impl Graph {
 
     fn function_def(&self, name: &str, trace: &Trace, captures: &[Output], attrs: &AttrMap) -> Result<FunctionDef> {
         let mut names: HashSet<String> = trace.nodes.iter().map(|node| node.name.clone()).collect();
+        // For each base, the last number that was tried.
+        let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut unique = |base: &str| {
             let mut name = base.to_owned();
-            let mut number = 0;
-            while !names.insert(name.clone()) {
-                number += 1;
-                name = format!("{base}_{number}");
+            if names.contains(&name) {
+                let number = numbers.entry(name.clone()).or_default();
+                while names.contains(&name) {
+                    *number += 1;
+                    name = format!("{base}_{number}");
+                }
             }
+            names.insert(name.clone());
             name
         };
         let arg = |name: String, dtype: DataType| op_def::ArgDef { name, r#type: dtype.number(), ..Default::default() };

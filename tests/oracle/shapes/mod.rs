@@ -1,6 +1,7 @@
 //! Graphs infer what TensorFlow infers, of every declared op and of the common shape functions. `generate.py` draws the
 //! cases.
 
+mod calls;
 mod extremes;
 mod functions;
 mod inference;

@@ -12,6 +12,10 @@ use crate::error::{Error, Result};
 use crate::gradient::pass::Pass;
 use crate::graph::{Function, NodeId, Output, created};
 
+/// How many values a function hands out to its gradient as results of their own. More are handed out in one optional, so that
+/// functions that call one another several times do not each hand out all that those below them do.
+const MOST_APART: usize = 8;
+
 /// A function that is cut in two: what is called in its place, and its gradient.
 #[derive(Clone)]
 pub(in crate::gradient) struct Pair {
@@ -60,31 +64,49 @@ impl Pair {
         }
         let cut = joint.cut(|_| true)?;
         // What is a result already is handed out.
-        let extra: Vec<Output> = cut.saved.iter().copied().filter(|saved| !joint.results.contains(saved)).collect();
-        let forward = match extra.is_empty() {
+        let mut places: HashMap<Output, usize> = HashMap::new();
+        for (index, result) in joint.results.iter().enumerate() {
+            places.entry(*result).or_insert(index);
+        }
+        let extra = || cut.saved.iter().copied().filter(|saved| !places.contains_key(saved));
+        // A handle in an optional would no longer tell what the variable holds.
+        let is_packed = extra().count() > MOST_APART;
+        let (packed, apart): (Vec<Output>, Vec<Output>) =
+            extra().partition(|saved| is_packed && joint.dtype(*saved) != DataType::Resource);
+        let forward = match packed.is_empty() && apart.is_empty() {
             true => None,
             false => {
                 let specs = joint.specs(joint.arguments.iter().copied())?;
                 let base = format!("{}_forward", function.name);
                 let (forward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
                     let values = joint.emit_forward(&cut, graph, &arguments)?;
-                    Ok(joint.results.iter().chain(&extra).map(|output| values[output]).collect())
+                    let mut results: Vec<Output> =
+                        joint.results.iter().chain(&apart).map(|output| values[output]).collect();
+                    if !packed.is_empty() {
+                        let saved: Vec<Output> = packed.iter().map(|saved| values[saved]).collect();
+                        results.push(emit::output(graph, created::OPTIONAL_FROM_VALUE, &[&saved], [])?);
+                    }
+                    Ok(results)
                 })?;
                 Some(forward)
             }
         };
-        let outputs: Vec<Output> = joint.results.iter().chain(&extra).copied().collect();
+        places.extend((joint.results.len()..).zip(&apart).map(|(index, saved)| (*saved, index)));
         let flows = joint.flows.iter().enumerate().filter_map(|(index, flow)| Some((Given::Flow(index), (*flow)?)));
         let arguments = cut.arguments.iter().map(|&place| (Given::Argument(place), joint.arguments[place]));
-        let saved = cut.saved.iter().filter_map(|saved| {
-            let index = outputs.iter().position(|output| output == saved)?;
-            Some((Given::Result(index), *saved))
-        });
-        let (given, inside): (Vec<Given>, Vec<Output>) = flows.chain(arguments).chain(saved).unzip();
-        let specs = joint.specs(inside.iter().copied())?;
+        let saved = cut.saved.iter().filter_map(|saved| Some((Given::Result(*places.get(saved)?), *saved)));
+        let (mut given, inside): (Vec<Given>, Vec<Output>) = flows.chain(arguments).chain(saved).unzip();
+        let mut specs = joint.specs(inside.iter().copied())?;
+        if !packed.is_empty() {
+            given.push(Given::Result(joint.results.len() + apart.len()));
+            specs.push(emit::optional());
+        }
         let base = format!("{}_backward", function.name);
         let (backward, _) = emit::function(pass.graph, &base, specs, |graph, arguments| {
-            let known: HashMap<Output, Output> = inside.iter().copied().zip(arguments).collect();
+            let mut known: HashMap<Output, Output> = inside.iter().copied().zip(arguments.iter().copied()).collect();
+            if let (false, Some(&optional)) = (packed.is_empty(), arguments.last()) {
+                known.extend(emit::opened(graph, &joint, &packed, optional)?);
+            }
             Ok(joint.emit_backward(&cut, graph, known)?.into_iter().flatten().collect())
         })?;
         Ok(Some(Pair { forward, backward, given, found: joint.found.iter().map(Option::is_some).collect() }))

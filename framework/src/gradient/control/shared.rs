@@ -27,6 +27,13 @@ pub(in crate::gradient) struct Shared {
     made: RefCell<HashMap<Vec<u8>, Rc<dyn Any>>>,
 }
 
+impl Shared {
+    /// Forgets what was made, of which the graph has nothing any more.
+    pub(in crate::gradient) fn forget(&self) {
+        self.made.borrow_mut().clear();
+    }
+}
+
 impl Pass<'_> {
     /// What `make` makes, or has made when it was asked for the same before.
     pub(super) fn once<T: 'static>(&mut self, key: Key, make: impl FnOnce(&mut Self) -> Result<T>) -> Result<Rc<T>> {
