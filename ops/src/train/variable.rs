@@ -106,12 +106,14 @@ impl<V> fmt::Debug for Variable<V> {
 /// # }
 /// ```
 pub struct Variables<S: TrainingScope> {
-    /// Each with what gives it its first value, unless that comes with the model.
-    all: Vec<(Variable<S::Output>, Option<S::Node>)>,
+    all: Vec<Known<S>>,
     seed: i32,
     /// How many had random values.
     drawn: i64,
 }
+
+/// A variable, and what gives it its first value, unless that comes with the model.
+type Known<S> = (Variable<<S as OpScope>::Output>, Option<<S as OpScope>::Node>);
 
 impl<S: TrainingScope> Default for Variables<S> {
     fn default() -> Self {
