@@ -21,6 +21,7 @@ use crate::graph::{
 use crate::op::{InOutType, OpDef, Signature};
 use crate::proto;
 use crate::registry::Registry;
+use crate::runtime::derive;
 use crate::step::FunctionLibrary;
 
 /// What becomes of an op that calls functions.
@@ -109,9 +110,9 @@ pub(super) fn find(
         key.extend(proto::attr_to_proto(value)?.encode_length_delimited_to_vec());
     }
     key.extend(wanted.iter().map(|wanted| u8::from(*wanted)));
-    let derived = library.derive(key, &mut |graph| {
+    let derived = derive(library, key, |graph| {
         let before = graph.savepoint();
-        let taped = match parts_of(graph, op, attrs, signature, wanted.clone()) {
+        let taped = match parts_of(graph, op, attrs, signature, wanted) {
             Ok(Some(parts)) => TapedCall::Pair(Box::new(parts)),
             Ok(None) => TapedCall::Nothing,
             // What these say does not change. What else fails may do otherwise the next time: memory may be free then.

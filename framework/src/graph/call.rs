@@ -1,7 +1,8 @@
 //! Shape inference through calls: a function's body is inferred with what is known of the arguments.
 
 use super::function::instantiate;
-use super::infer::{Call, Faults, Known, Scope, Site};
+use super::infer::{Call, Faults, Scope, Site};
+use super::remembered::Known;
 use super::remembered::{Asked, Question};
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrValue, FunctionRef};

@@ -2,7 +2,7 @@
 //! the op's shape function asks for them.
 
 use super::budget::Budget;
-use super::remembered::Asked;
+use super::remembered::{Asked, Known};
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
@@ -45,14 +45,6 @@ pub(super) struct Call<'a> {
     /// Their types.
     pub(super) types: &'a [InOutType],
     pub(super) asked: Asked,
-}
-
-/// What is known of one output.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Known {
-    pub(super) shape: LinkedShape,
-    /// What a resource or variant holds.
-    pub(super) held: Option<Vec<LinkedShapeAndType>>,
 }
 
 /// A node before it is in the graph.

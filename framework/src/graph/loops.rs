@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use super::call::{relax, unknown};
-use super::infer::{Known, Scope, Site};
+use super::infer::{Scope, Site};
+use super::remembered::Known;
 use super::{Graph, NodeClass, NodeId, Output};
 use crate::error::{Error, Result};
 

@@ -4,9 +4,16 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use super::infer::Known;
 use crate::dtype::DataType;
 use crate::shape_inference::{LinkedDim, LinkedShape, LinkedShapeAndType};
+
+/// What is known of one output.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Known {
+    pub(super) shape: LinkedShape,
+    /// What a resource or variant holds.
+    pub(super) held: Option<Vec<LinkedShapeAndType>>,
+}
 
 /// How many dimensions, shapes counted as one more, are remembered for one graph.
 const MAX_DIMS: usize = 1 << 20;

@@ -2,7 +2,8 @@
 
 use super::budget::Budget;
 use super::build::NodeSpec;
-use super::infer::{Known, Scope};
+use super::infer::Scope;
+use super::remembered::Known;
 use super::{Graph, Node, NodeId, Output};
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;

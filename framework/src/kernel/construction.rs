@@ -170,19 +170,6 @@ impl RawConstruction<'_> {
         surroundings.functions.instantiate(call, surroundings.device.name())
     }
 
-    /// The gradient of a function or an op as a function, which takes what the node takes, the arguments and what flows back to the
-    /// results, and returns what the node gives: what flows on to the arguments. It is derived when it is asked for first.
-    ///
-    /// # Errors
-    /// As [`RawConstruction::function`]; INVALID_ARGUMENT if the node does not fit the function; NOT_FOUND if an op on the way has
-    /// no registered gradient.
-    #[track_caller]
-    pub fn gradient_of(&self, call: &FunctionRef) -> Result<Arc<dyn Function>> {
-        let Surroundings { functions, device, .. } = self.surroundings()?;
-        let derived = crate::gradient::derive(&***functions, call, self.signature)?;
-        functions.instantiate(&derived, device.name())
-    }
-
     /// The function of a loop, whose arguments are the inputs. Of those that are constant in the graph the ones that `body`
     /// hands from iteration to iteration are constant in the function, too, whose kernels can prepare themselves from them.
     ///

@@ -1,5 +1,6 @@
 //! The functions of a graph, as kernels call them.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,7 +20,7 @@ use crate::error::{Error, Result, shortened};
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
 use crate::proto;
-use crate::step::{BoxFuture, Derived, Function, FunctionLibrary, SessionContext, Step, lock};
+use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
 /// How deeply calls may be nested, unless the session says otherwise.
@@ -33,13 +34,16 @@ const MOST_PREPARED: usize = 10_000;
 const MOST_SPECIALIZED: usize = 1_000;
 const MOST_NESTED: u32 = 3;
 
+/// What was made of functions: see [`derive`](super::derive).
+pub(crate) type Derived = Arc<dyn Any + Send + Sync>;
+
 /// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
 /// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
 pub(super) struct Functions {
     /// Without nodes: the functions, and the registry. Others take its place as functions are added.
-    graph: RwLock<Arc<Graph>>,
+    pub(super) graph: RwLock<Arc<Graph>>,
     /// What was made of the functions.
-    derived: Mutex<HashMap<Vec<u8>, Derived>>,
+    pub(super) derived: Mutex<HashMap<Vec<u8>, Derived>>,
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
@@ -96,8 +100,8 @@ struct Key {
 
 /// The functions as one body sees them: what has a state is made anew for each place that calls it, but for a body that
 /// calls itself.
-struct Scope {
-    shared: Weak<Functions>,
+pub(super) struct Scope {
+    pub(super) shared: Weak<Functions>,
     /// The bodies in which this one is nested, the innermost first.
     within: Option<Arc<Within>>,
     /// How many bodies around, with this one, were made for values that are the same in every call.
@@ -137,7 +141,7 @@ impl Functions {
     }
 
     /// The functions that there are now.
-    fn graph(&self) -> Arc<Graph> {
+    pub(super) fn graph(&self) -> Arc<Graph> {
         self.graph.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -239,19 +243,6 @@ impl FunctionLibrary for Functions {
         self.graph().passed_on(call)(index)
     }
 
-    fn derive(&self, key: Vec<u8>, make: &mut dyn FnMut(&mut Graph) -> Result<Derived>) -> Result<Derived> {
-        // Whoever adds functions adds them to those that all others have added.
-        let mut derived = lock(&self.derived);
-        if let Some(known) = derived.get(&key) {
-            return Ok(known.clone());
-        }
-        let mut graph = Graph::clone(&self.graph());
-        let made = make(&mut graph)?;
-        *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(graph);
-        derived.insert(key, made.clone());
-        Ok(made)
-    }
-
     fn prepare(&self, names: &HashSet<String>) -> Result<()> {
         let mut left = MOST_PREPARED;
         // What goes with the last owner of a body may want its turn.
@@ -297,14 +288,10 @@ impl FunctionLibrary for Scope {
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
         self.shared.upgrade().is_some_and(|shared| shared.passes_on(call, index))
     }
-
-    fn derive(&self, key: Vec<u8>, make: &mut dyn FnMut(&mut Graph) -> Result<Derived>) -> Result<Derived> {
-        self.shared.upgrade().ok_or_else(outlived)?.derive(key, make)
-    }
 }
 
 #[cold]
-fn outlived() -> Error {
+pub(super) fn outlived() -> Error {
     Error::internal("a function outlived what called it")
 }
 

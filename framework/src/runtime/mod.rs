@@ -1,6 +1,7 @@
 //! The runtime: a graph becomes a plan, the plan is executed.
 
 mod call;
+mod derived;
 mod eager;
 mod executor;
 mod functions;
@@ -13,6 +14,7 @@ mod plan;
 mod session;
 mod turns;
 
+pub(crate) use derived::derive;
 pub(crate) use eager::{Computed, Prepared};
 pub use eager::{EagerContext, run_op};
 pub use lacking::without_kernel;

@@ -8,8 +8,7 @@ use super::Step;
 use crate::attr::FunctionRef;
 use crate::device::BoxFuture;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::error::Result;
 use crate::tensor::Tensor;
 
 /// A function with its attrs, ready to be called.
@@ -32,11 +31,8 @@ pub trait Function: Send + Sync {
     ) -> BoxFuture<'static, Result<Vec<Tensor>>>;
 }
 
-/// What is [made](FunctionLibrary::derive) of the functions of a library.
-pub type Derived = Arc<dyn Any + Send + Sync>;
-
 /// The functions of a graph.
-pub trait FunctionLibrary: Send + Sync {
+pub trait FunctionLibrary: Any + Send + Sync {
     /// The function that `call` names, with the attrs of `call`, on a device. What is stateful in its body belongs to
     /// this instance.
     ///
@@ -63,16 +59,6 @@ pub trait FunctionLibrary: Send + Sync {
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
         let _ = (call, index);
         false
-    }
-
-    /// What `make` makes of the functions, as a graph without nodes, to whose library it may add others. It is kept: who asks for
-    /// the same `key` again is given it without `make` being called.
-    ///
-    /// # Errors
-    /// Those of `make`, which leave the library as it was; UNIMPLEMENTED if nothing can be added.
-    fn derive(&self, key: Vec<u8>, make: &mut dyn FnMut(&mut Graph) -> Result<Derived>) -> Result<Derived> {
-        let _ = (key, make);
-        Err(Error::unimplemented("functions cannot be added to this library"))
     }
 
     /// Plans the bodies of those of these functions that were instantiated, and of what they call, where their first calls

@@ -14,7 +14,7 @@ pub(crate) use crate::threads::lock;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
 pub use deferred::DeferredOp;
-pub use function::{Derived, Function, FunctionLibrary};
+pub use function::{Function, FunctionLibrary};
 pub use rendezvous::{Rendezvous, RendezvousKey};
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran, trace_node};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
+use kernlink::gradient::gradient_function;
 use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::step::Function;
@@ -256,7 +257,7 @@ struct Gradient {
 #[register_kernel(device = Default, host_memory = ["input", "output"])]
 impl AsyncOpKernel<ops::SymbolicGradient> for Gradient {
     fn new(ctx: &KernelConstruction<'_, ops::SymbolicGradient>) -> Result<Self> {
-        Ok(Self { function: ctx.gradient_of(&ctx.attrs().f)? })
+        Ok(Self { function: gradient_function(ctx, &ctx.attrs().f)? })
     }
 
     async fn compute(&self, ctx: &mut KernelContext<'_, ops::SymbolicGradient>) -> Result<()> {

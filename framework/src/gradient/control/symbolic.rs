@@ -4,6 +4,9 @@
 //! to the arguments: zeros where nothing does.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use prost::Message as _;
 
 use super::joint::{Joint, Plan};
 use super::shared::Key;
@@ -14,9 +17,11 @@ use crate::error::{Error, Result, shortened};
 use crate::gradient::differentiable::is_trainable;
 use crate::gradient::pass::{Options, Pass};
 use crate::graph::{NodeId, Output, TensorSpec};
+use crate::kernel::{RawConstruction, Surroundings};
 use crate::op::Signature;
 use crate::proto;
-use crate::step::FunctionLibrary;
+use crate::runtime::derive;
+use crate::step::{Function, FunctionLibrary};
 
 /// The node becomes a call of the gradient, which is differentiated as any.
 pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Output>]) -> Result<Vec<Option<Output>>> {
@@ -31,24 +36,28 @@ pub(super) fn differentiate(pass: &mut Pass<'_>, id: NodeId, flows: &[Option<Out
     call::differentiate(pass, id, flows)
 }
 
-/// The gradient of a function or an op of a library, as a node with this signature asks for it; it is put into the library when it
-/// is asked for first.
+/// The gradient of a function or an op as a function, for the kernel of a node that takes what it takes, the arguments and what
+/// flows back to the results, and gives what it returns: what flows on to the arguments. It is derived when it is asked for first.
 ///
 /// # Errors
 /// NOT_FOUND if there is neither such a function nor such an op, or an op on the way has no registered gradient; INVALID_ARGUMENT
 /// if the node does not fit; and what the library meets.
-pub(crate) fn derive(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signature) -> Result<FunctionRef> {
-    use prost::Message as _;
+pub fn gradient_function(ctx: &RawConstruction<'_>, call: &FunctionRef) -> Result<Arc<dyn Function>> {
+    let Surroundings { functions, device, .. } = ctx.surroundings()?;
+    functions.instantiate(&derived(&***functions, call, ctx.signature)?, device.name())
+}
+
+fn derived(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signature) -> Result<FunctionRef> {
     let (takes, returns) = (emit::dtypes(&signature.inputs), emit::dtypes(&signature.outputs));
     let mut key = b"\0gradient\0".to_vec();
     key.extend(proto::attr_to_proto(&call.clone().into())?.encode_to_vec());
     key.extend(takes.iter().chain(&returns).flat_map(|dtype| dtype.number().to_le_bytes()));
-    let derived = library.derive(key, &mut |graph| {
+    let derived = derive(library, key, |graph| {
         let mut pass = Pass::new(graph, Options::default(), []);
         let gradient = gradient_of(&mut pass, call, &takes, &returns);
         let gradient =
             gradient.map_err(|error| error.context(format!("in the gradient of `{}`", shortened(&call.name))))?;
-        Ok(std::sync::Arc::new(gradient))
+        Ok(Arc::new(gradient))
     })?;
     let derived = derived.downcast_ref::<FunctionRef>().cloned();
     derived.ok_or_else(|| Error::internal("a gradient that is no function"))
