@@ -139,12 +139,7 @@ BUILT = {"seq2seq": seq2seq, "dynamic-rnn": dynamic_rnn}
 def compare(kernlink, folder, name, second):
     v1.experimental.output_all_intermediates(True)
     with tf.Graph().as_default() as graph:
-        if name in BUILT:
-            v1.disable_control_flow_v2()
-            y_name, feeds = BUILT[name]()
-            v1.enable_control_flow_v2()
-        else:
-            y_name, feeds = from_file(folder, name)
+        y_name, feeds = BUILT[name]() if name in BUILT else from_file(folder, name)
         weights = [node.name for node in graph.as_graph_def().node if node.op == "Const" and node.attr["dtype"].type == 1
                    and int(np.prod([dim.size for dim in node.attr["value"].tensor.tensor_shape.dim] or [1])) > 1]
         y = graph.get_tensor_by_name(tensor(y_name))
@@ -209,6 +204,8 @@ def main():
     if missing := [name for name in names if name not in files and name not in BUILT]:
         parser.error(f"there is no model {missing[0]}: {', '.join([*files, *BUILT])}")
     for name in names:
+        # Gradients, too, are made in the form of the loops.
+        (v1.disable_control_flow_v2 if name in BUILT else v1.enable_control_flow_v2)()
         compare(os.path.abspath(arguments.kernlink), arguments.models, name, arguments.second)
 
 
