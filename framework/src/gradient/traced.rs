@@ -19,7 +19,7 @@ use crate::tensor::{IntoTensor, ResourceHandle, Tensor};
 pub(super) const UNTRACED: u64 = 0;
 /// Set in the ids of variables, which are those of their names.
 pub(super) const VARIABLE: u64 = 1 << 63;
-/// A tensor that a [`GradientTape`] knows: what its ops take and give.
+/// A tensor that a [`GradientTape`](super::GradientTape) knows: what its ops take and give.
 #[derive(Clone)]
 pub struct Traced {
     pub(super) tensor: Tensor,
@@ -90,7 +90,7 @@ impl TracedGradient {
     }
 }
 
-/// What can be [watched](GradientTape::watch).
+/// What can be [watched](super::GradientTape::watch).
 pub trait IntoTraced {
     /// As a traced tensor.
     ///

@@ -31,7 +31,7 @@ impl RawContext<'_> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if one of them has another shape than the first; FAILED_PRECONDITION if one refers to a variable that
-    /// was not initialised; INVALID_ARGUMENT if this thread [holds one](crate::tensor::TensorRef::value#deadlocks); as
+    /// was not initialised; INVALID_ARGUMENT if this thread [holds one](crate::tensor::TensorRef::value); as
     /// [`RawContext::input_at`].
     #[track_caller]
     pub fn ensure_inputs_have_same_shape(&self) -> Result<()> {

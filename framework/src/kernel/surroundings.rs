@@ -111,7 +111,7 @@ impl RawContext<'_> {
     ///
     /// # Errors
     /// As [`RawContext::reference_at`]; FAILED_PRECONDITION if the variable was not initialised; INVALID_ARGUMENT if this thread
-    /// [holds it](TensorRef::value#deadlocks).
+    /// [holds it](TensorRef::value).
     #[track_caller]
     pub fn referred_at(&self, index: usize) -> Result<Tensor> {
         let reference = self.reference_at(index)?;

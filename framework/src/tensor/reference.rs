@@ -100,7 +100,7 @@ impl TensorRef {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if this thread holds the place already: it would wait for itself. See
-    /// [deadlocks](TensorRef::value#deadlocks).
+    /// [deadlocks](TensorRef::value).
     #[track_caller]
     pub fn lock(&self) -> Result<PlaceGuard<'_>> {
         let place = &*self.0;
@@ -195,7 +195,7 @@ impl TensorRef {
     /// Replaces the value.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the dtype is another, or this thread [holds the place](TensorRef::value#deadlocks).
+    /// INVALID_ARGUMENT if the dtype is another, or this thread [holds the place](TensorRef::value).
     #[track_caller]
     pub fn set(&self, value: Tensor) -> Result<()> {
         TensorRef::ensure_dtype(self.0.dtype, &value)?;

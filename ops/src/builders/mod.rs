@@ -3,7 +3,7 @@
 //! They are TensorFlow's functions of these names. Closures add nodes to the graph and return outputs; what they use from
 //! outside is handed to the branch or loop. Those at the root make functions, and nodes that call them (TensorFlow 2);
 //! those of [`v1`] make switches, merges and loops in the graph itself (TensorFlow 1). `docs/control-flow.md` has
-//! examples. Derivatives that take a loop over gradients stand here, too: [`jacobian`] and [`hessian`].
+//! examples. Derivatives that take a loop over gradients stand here, too: `jacobian` and `hessian`.
 
 mod branches;
 mod call;
