@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, escaped};
 use crate::formats::{self, CheckpointReader, SignatureTensor};
+use crate::gradient::derive_gradient;
 use crate::graph::{self, Graph, MissingOps, Needs, NodeClass};
 use crate::kernel::CPU;
 use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
@@ -291,8 +293,8 @@ fn variables(def: &GraphDef, model: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The ops and kernels that the graph needs and the program lacks, a line each.
-fn missing(def: &GraphDef, registry: &Registry, ops: &MissingOps) -> Vec<String> {
+/// The ops and kernels that the graph needs and the program lacks, and the gradients that it cannot derive, a line each.
+fn missing(def: &GraphDef, registry: &Arc<Registry>, ops: &MissingOps) -> Vec<String> {
     let of_op = |op: &str, nodes: &[String]| format!("{} ({})", registry.unknown_op(op), count(nodes.len(), "node"));
     let mut lines = lacking::lines(ops, of_op);
     let kernels = missing_kernels(def, registry);
@@ -303,11 +305,11 @@ fn missing(def: &GraphDef, registry: &Registry, ops: &MissingOps) -> Vec<String>
     lines
 }
 
-fn missing_kernels(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
+fn missing_kernels(def: &GraphDef, registry: &Arc<Registry>) -> BTreeSet<String> {
     // What functions need depends on their attrs.
-    let mut needs = Needs::new(registry);
+    let mut needs = Needs::new(registry).with_gradients(derive_gradient);
     if needs.add(def).is_ok() {
-        return needs.missing_kernels().map(str::to_owned).collect();
+        return needs.missing_kernels().chain(needs.missing_gradients()).map(str::to_owned).collect();
     }
     let mut lines = BTreeSet::new();
     for node in &def.node {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result, shortened};
 use crate::formats::{self, Signature};
+use crate::gradient::derive_gradient;
 use crate::graph::{Graph, Needs, NodeId, Output};
 use crate::proto::MetaGraphDef;
 use crate::registry::{did_you_mean, listed};
@@ -24,14 +25,15 @@ pub(crate) struct Select {
     /// signatures nor saving of variables. Graphs without signatures are selected as they are.
     #[arg(long, value_name = "NAME")]
     signature: Vec<String>,
-    /// Goes by the attrs of the nodes for ops that this command lacks, such as a program's own
+    /// Goes by the attrs of the nodes for ops that this command lacks, such as a program's own, and does without what gradients
+    /// (SymbolicGradient) are made of that it cannot derive
     #[arg(long)]
     allow_unknown: bool,
 }
 
 pub(crate) fn select(args: &Select) -> Result<()> {
     let registry = crate::registry()?;
-    let mut needs = Needs::new(&registry).with_created(crate::optimize::created());
+    let mut needs = Needs::new(&registry).with_created(crate::optimize::created()).with_gradients(derive_gradient);
     let mut found = HashSet::new();
     for model in &args.model {
         let context = |error: Error| error.context(model.display());
@@ -58,6 +60,18 @@ pub(crate) fn select(args: &Select) -> Result<()> {
     }
     if !unknown.is_empty() {
         output::tell(&format!("warning: selected by the attrs of their nodes:{}", unknown.concat()));
+    }
+    let underived: Vec<String> = needs.missing_gradients().map(|missing| format!("\n  {missing}")).collect();
+    if !underived.is_empty() && !args.allow_unknown {
+        return Err(Error::not_found(format!(
+            "the models ask for gradients that cannot be derived here:{}\nif nothing runs these nodes, or another crate of your \
+             program has what they need, --allow-unknown selects the rest; lines for what such gradients are made of can be added \
+             by hand, or your program makes the selection itself (`kernlink::graph::Needs`)",
+            underived.concat()
+        )));
+    }
+    if !underived.is_empty() {
+        output::tell(&format!("warning: gradients that cannot be derived, and are left out:{}", underived.concat()));
     }
     for missing in needs.missing_kernels() {
         output::tell(&format!("warning: {missing}"));

@@ -1,17 +1,17 @@
 //! `kernlink select`, as a person uses it. What a build makes of a selection is tested in tests/select.
 
-use std::process::Output;
+use std::process;
 
 use kernlink::attr::AttrValue;
-use kernlink::dtype::DataType;
-use kernlink::graph::{Graph, Needs};
-use kernlink::ops;
+use kernlink::gradient::derive_gradient;
+use kernlink::graph::{FunctionBuilder, Needs, NodeBuilder};
+use kernlink::prelude::*;
 use kernlink::proto::{GraphDef, read_graph, write_graph};
 
 use crate::command::{folder, kernlink};
 use crate::support::{golden_files, graph, node, path};
 
-fn select(args: &[&str]) -> Output {
+fn select(args: &[&str]) -> process::Output {
     kernlink(&[&["select"], args].concat())
 }
 
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The lines that are no comments.
-fn needs(output: &Output) -> String {
+fn needs(output: &process::Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let text = text(&output.stdout);
     text.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect()
@@ -108,6 +108,38 @@ fn everything_unknown_is_reported_and_nothing_is_written() {
     }
 }
 
+/// A model that asks for the gradient of a function.
+fn asking(name: &str, build: impl FnOnce(&mut Graph, Output) -> Result<Output>) -> String {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let function = FunctionBuilder::new("asked", [DataType::Float])
+        .build(&mut graph, |graph, [a]| Ok([build(graph, a)?]))
+        .unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let op = graph.registry().op("SymbolicGradient").unwrap().def;
+    let mut node = NodeBuilder::new(&mut graph, op);
+    node.name("asks").input_list([x, x]).attr("f", function.reference()).attr("Tout", vec![DataType::Float]);
+    node.build_output().unwrap();
+    save(name, &graph.to_def().unwrap())
+}
+
+#[test]
+fn gradients_that_are_derived_as_the_model_runs_are_selected_with_it() {
+    let selected = needs(&select(&[&asking("derived.pb", |graph, a| ops::sin(graph, a).build())]));
+    for line in ["SymbolicGradient CPU\n", "Sin CPU T=float\n", "Cos CPU T=float\n", "Mul CPU T=float\n"] {
+        assert!(selected.contains(line), "`{line}` is not in {selected}");
+    }
+    let model = asking("underived.pb", |graph, a| ops::deep_copy(graph, a).build());
+    let output = select(&[&model]);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+    for words in ["node `asks`", "op DeepCopy has no registered gradient", "--allow-unknown", "kernlink::graph::Needs"]
+    {
+        assert!(text(&output.stderr).contains(words), "`{words}` is not in: {}", text(&output.stderr));
+    }
+    let output = select(&["--allow-unknown", &model]);
+    assert!(needs(&output).contains("SymbolicGradient CPU\n"));
+    assert!(text(&output.stderr).contains("warning: gradients that cannot be derived"), "{}", text(&output.stderr));
+}
+
 #[test]
 fn what_is_no_model_is_refused() {
     for args in [&[] as &[&str], &["nowhere.pb"], &["Cargo.toml"]] {
@@ -157,7 +189,7 @@ fn of_several_signatures_those_are_selected_that_are_wanted() {
 #[test]
 fn every_golden_graph_can_be_selected() {
     let registry = kernlink::registry().unwrap();
-    let mut all = Needs::new(&registry);
+    let mut all = Needs::new(&registry).with_gradients(derive_gradient);
     for file in golden_files() {
         all.add(&read_graph(&file).unwrap()).unwrap();
     }

@@ -1,9 +1,17 @@
 //! `SymbolicGradient`: what it cannot have, and what TensorFlow has no answer for. The others are in `control_flow`.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use kernlink::attr::FunctionRef;
-use kernlink::graph::{Function, FunctionBuilder, NodeBuilder};
+use kernlink::gradient::derive_gradient;
+use kernlink::graph::{Function, FunctionBuilder, Needs, NodeBuilder, NodeClass};
 use kernlink::ops::builders::while_loop;
 use kernlink::prelude::*;
+use kernlink::proto::GraphDef;
+use kernlink::registry::Registry;
+
+use super::cases::{agree, each_control_flow_case};
 
 fn builder(graph: &mut Graph) -> NodeBuilder<'_> {
     let op = graph.registry().op("SymbolicGradient").unwrap().def;
@@ -29,23 +37,23 @@ fn run(graph: Graph, x: Output, y: Output, value: f32) -> Result<f32> {
     super::cases::run(graph, &[(x, Tensor::scalar(value))], &[y])?[0].to_scalar()
 }
 
+/// The third power, by a loop.
+fn cube_by_loop(graph: &mut Graph, a: Output) -> Result<Output> {
+    let (zero, one) = (ops::constant(graph, 0i32)?, ops::ones_like(graph, a).build()?);
+    let [_, power] = while_loop(
+        graph,
+        [zero, one],
+        |graph, [i, _]| ops::less(graph, i, 3).build(),
+        |graph, [i, b]| Ok([ops::add_v2(graph, i, 1).build()?, ops::mul(graph, b, a).build()?]),
+    )
+    .build()?;
+    Ok(power)
+}
+
 /// Where TensorFlow has zeros.
 #[test]
 fn a_function_with_a_loop_has_a_gradient() {
-    let (mut graph, x, y, _) = asking(
-        |graph, a| {
-            let (zero, one) = (ops::constant(graph, 0i32)?, ops::ones_like(graph, a).build()?);
-            let [_, power] = while_loop(
-                graph,
-                [zero, one],
-                |graph, [i, _]| ops::less(graph, i, 3).build(),
-                |graph, [i, b]| Ok([ops::add_v2(graph, i, 1).build()?, ops::mul(graph, b, a).build()?]),
-            )
-            .build()?;
-            Ok(power)
-        },
-        1,
-    );
+    let (mut graph, x, y, _) = asking(cube_by_loop, 1);
     assert_eq!(run(graph.clone(), x, y, 2.0).unwrap(), 12.0);
     let second = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap()[0].unwrap();
     let second = second.dense(&mut graph).unwrap();
@@ -131,4 +139,71 @@ fn deep_calls_are_derived_on_any_thread() {
     assert_eq!(check(60).unwrap(), 6.0);
     let error = check(70).unwrap_err();
     assert!(error.code() == Code::ResourceExhausted && error.message().contains("64 deep"), "{error}");
+}
+
+/// A registry of the ops, with their kernels, that a selection for a graph keeps.
+fn selected(def: &GraphDef, all: &Arc<Registry>) -> Arc<Registry> {
+    let mut needs = Needs::new(all).with_created(kernlink::optimize::created()).with_gradients(derive_gradient);
+    needs.add(def).unwrap();
+    assert_eq!(needs.missing_gradients().collect::<Vec<_>>(), [] as [&str; 0]);
+    let lines = needs.to_string();
+    let kept: HashSet<&str> = lines.lines().filter_map(|line| line.split(' ').next()).collect();
+    let ops = all.ops().filter(|entry| entry.system || kept.contains(&*entry.def.name));
+    let ops: HashSet<&str> = ops.map(|entry| &*entry.def.name).collect();
+    let entries = all.ops().filter(|entry| ops.contains(&*entry.def.name));
+    Arc::new(Registry::new(entries, all.kernels().filter(|kernel| ops.contains(kernel.op))).unwrap())
+}
+
+/// A program that is built for a graph by its selection derives the gradients that the graph asks for.
+#[test]
+fn selections_have_what_derived_gradients_need() {
+    let count = std::cell::Cell::new(0);
+    each_control_flow_case(|case| {
+        if case.graph.nodes().iter().all(|node| node.class != NodeClass::SymbolicGradient) {
+            return Ok(());
+        }
+        count.set(count.get() + 1);
+        let def = case.graph.to_def().unwrap();
+        let graph = Graph::import(&def, &selected(&def, &case.registry)).unwrap();
+        let same = |outputs: &[Output]| -> Vec<Output> {
+            outputs.iter().map(|&output| graph.output(&case.graph.output_name(output)).unwrap()).collect()
+        };
+        let feeds: Vec<_> = same(&case.xs).into_iter().zip(case.values.iter().cloned()).collect();
+        let ys = same(&case.ys);
+        let found = super::cases::run(graph, &feeds, &ys).map_err(|error| error.to_string())?;
+        let expected = super::cases::run(case.graph.clone(), &feeds_of(case), &case.ys).unwrap();
+        let whole = |values: Vec<Tensor>| values.into_iter().map(Some).collect::<Vec<_>>();
+        agree(&whole(found), &whole(expected))
+    });
+    assert!(count.get() >= 10, "{} cases", count.get());
+    // Of a function that is called by name with a loop in it, and within a function.
+    let (graph, x, y, _) = asking(cube_by_loop, 1);
+    let (x, y) = (graph.output_name(x), graph.output_name(y));
+    let def = graph.to_def().unwrap();
+    let graph = Graph::import(&def, &selected(&def, graph.registry())).unwrap();
+    let answers = Session::new(graph).unwrap().run(&[(&x, Tensor::scalar(2.0f32))], &[&y], &[]).unwrap();
+    assert_eq!(answers[0].to_scalar::<f32>().unwrap(), 12.0);
+}
+
+fn feeds_of(case: &super::cases::Case) -> Vec<(Output, Tensor)> {
+    case.xs.iter().copied().zip(case.values.iter().cloned()).collect()
+}
+
+/// What cannot be derived is told with its node; who does not say how gradients are derived is told to.
+#[test]
+fn needs_tell_of_gradients_that_cannot_be_derived() {
+    let (graph, ..) = asking(|graph, a| ops::deep_copy(graph, a).build(), 1);
+    let def = graph.to_def().unwrap();
+    let mut needs = Needs::new(graph.registry()).with_gradients(derive_gradient);
+    needs.add(&def).unwrap();
+    let told: Vec<&str> = needs.missing_gradients().collect();
+    assert!(
+        told.len() == 1
+            && told[0].contains("node `asks`")
+            && told[0].contains("op DeepCopy has no registered gradient"),
+        "{told:?}"
+    );
+    let error = Needs::new(graph.registry()).add(&def).unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition, "{error}");
+    assert!(error.to_string().contains("Needs::with_gradients") && error.to_string().contains("`asks`"), "{error}");
 }

@@ -34,7 +34,7 @@ mod taped_call;
 mod traced;
 mod value;
 
-pub use control::symbolic::gradient_function;
+pub use control::symbolic::{derive_gradient, gradient_function};
 pub use def::{Differentiation, GradientDef, find_gradient, registered_gradients};
 pub use graph::Gradients;
 pub use parameter::Parameter;

@@ -93,6 +93,11 @@ impl Library {
         self.by_name.get(name).and_then(|&index| self.functions.get(index)).map(|function| &**function)
     }
 
+    /// The same, shared.
+    pub(super) fn find_shared(&self, name: &str) -> Option<Arc<FunctionDef>> {
+        self.by_name.get(name).and_then(|&index| self.functions.get(index)).cloned()
+    }
+
     /// The function that the library says is the gradient of another one.
     pub(super) fn gradient_of(&self, name: &str) -> Option<&str> {
         let found = self.gradients.iter().find(|gradient| gradient.function_name == name);

@@ -62,7 +62,7 @@ pub(crate) use inlined::Inlined;
 pub(crate) use literal::{settle, settled};
 pub use missing::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
-pub use needs::{Created, CreatedFrom, Needs};
+pub use needs::{Created, CreatedFrom, DeriveGradient, DerivedGradient, Needs};
 pub use node_def::{
     NameRanges, add_defaults, in_out_types, name_ranges, node_attrs, remove_new_default_attrs, strip_defaults,
     validate_node_def,

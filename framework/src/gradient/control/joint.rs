@@ -120,6 +120,7 @@ impl Joint {
         inner.functions.push(function.name.clone());
         let within = |error: Error| error.context(format!("in function `{}`", shortened(&function.name)));
         let found = inner.run_seeded(&seeds, &xs).map_err(within)?;
+        pass.shared.note_ops(&joint.graph);
         joint.found = vec![None; joint.arguments.len()];
         places.into_iter().zip(found).for_each(|(index, found)| joint.found[index] = found);
         pass.graph.adopt_functions(&mut joint.graph);

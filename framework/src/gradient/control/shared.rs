@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use prost::Message as _;
@@ -13,7 +13,7 @@ use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::gradient::pass::Pass;
-use crate::graph::TensorSpec;
+use crate::graph::{Graph, TensorSpec};
 use crate::op::InOutType;
 use crate::proto;
 
@@ -25,12 +25,29 @@ pub(in crate::gradient) struct Shared {
     pub(in crate::gradient) bodies: Cell<usize>,
     /// What was made, by [`Key`].
     made: RefCell<HashMap<Vec<u8>, Rc<dyn Any>>>,
+    /// The ops of all nodes of bodies and their gradients, if somebody wants to know.
+    ops: Option<RefCell<BTreeSet<&'static str>>>,
 }
 
 impl Shared {
     /// Forgets what was made, of which the graph has nothing any more.
     pub(in crate::gradient) fn forget(&self) {
         self.made.borrow_mut().clear();
+    }
+
+    /// Of a call that is asked of which ops the bodies and their gradients are, before what nobody needs is left out.
+    pub(super) fn noting_ops() -> Shared {
+        Shared { ops: Some(RefCell::default()), ..Shared::default() }
+    }
+
+    pub(super) fn note_ops(&self, graph: &Graph) {
+        if let Some(ops) = &self.ops {
+            ops.borrow_mut().extend(graph.nodes().iter().map(|node| &*node.op.def.name));
+        }
+    }
+
+    pub(super) fn take_ops(&self) -> BTreeSet<&'static str> {
+        self.ops.as_ref().map(RefCell::take).unwrap_or_default()
     }
 }
 

@@ -4,19 +4,20 @@
 //! to the arguments: zeros where nothing does.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use prost::Message as _;
 
 use super::joint::{Joint, Plan};
-use super::shared::Key;
+use super::shared::{Key, Shared};
 use super::{call, emit};
 use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::gradient::differentiable::is_trainable;
 use crate::gradient::pass::{Options, Pass};
-use crate::graph::{NodeId, Output, TensorSpec};
+use crate::graph::{DerivedGradient, Graph, NodeId, Output, TensorSpec};
 use crate::kernel::{RawConstruction, Surroundings};
 use crate::op::Signature;
 use crate::proto;
@@ -54,13 +55,38 @@ fn derived(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signat
     key.extend(takes.iter().chain(&returns).flat_map(|dtype| dtype.number().to_le_bytes()));
     let derived = derive(library, key, |graph| {
         let mut pass = Pass::new(graph, Options::default(), []);
-        let gradient = gradient_of(&mut pass, call, &takes, &returns);
-        let gradient =
-            gradient.map_err(|error| error.context(format!("in the gradient of `{}`", shortened(&call.name))))?;
-        Ok(Arc::new(gradient))
+        Ok(Arc::new(derived_by(&mut pass, call, &takes, &returns)?))
     })?;
     let derived = derived.downcast_ref::<FunctionRef>().cloned();
     derived.ok_or_else(|| Error::internal("a gradient that is no function"))
+}
+
+/// Adds to the library of a graph the gradient of a function or an op, as [`gradient_function`] derives it when a node runs that
+/// asks for it: for [`Needs::with_gradients`](crate::graph::Needs::with_gradients).
+///
+/// # Errors
+/// Those of [`gradient_function`].
+pub fn derive_gradient(
+    graph: &mut Graph,
+    call: &FunctionRef,
+    takes: &[DataType],
+    returns: &[DataType],
+) -> Result<DerivedGradient> {
+    let mut pass = Pass::new(graph, Options::default(), []);
+    let shared = Rc::new(Shared::noting_ops());
+    pass.shared = shared.clone();
+    let function = derived_by(&mut pass, call, takes, returns)?;
+    Ok(DerivedGradient { function, ops: shared.take_ops() })
+}
+
+fn derived_by(
+    pass: &mut Pass<'_>,
+    call: &FunctionRef,
+    takes: &[DataType],
+    returns: &[DataType],
+) -> Result<FunctionRef> {
+    let within = |error: Error| error.context(format!("in the gradient of `{}`", shortened(&call.name)));
+    gradient_of(pass, call, takes, returns).map_err(within)
 }
 
 /// The gradient of a function or an op: the one that the library names, or else one that is made of its body.

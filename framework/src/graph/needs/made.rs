@@ -83,6 +83,7 @@ impl Walk<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow::Borrowed;
+    use std::sync::Arc;
 
     use super::super::tests::{FLOATS, attr, dtype, graph, kernel, node, op, registry};
     use super::super::{Created, Needs};
@@ -140,7 +141,7 @@ mod tests {
         let of = |allowed: Option<AllowedValues>, kernels: Vec<&'static KernelDef>| {
             let fused = AttrDef { allowed, ..attr("T", AttrBase::Type, false, None) };
             let a = vec![attr("T", AttrBase::Type, false, None)];
-            let registry = Registry::new([op("A", a), op("_FusedA", vec![fused])], kernels).unwrap();
+            let registry = Arc::new(Registry::new([op("A", a), op("_FusedA", vec![fused])], kernels).unwrap());
             let mut needs = Needs::new(&registry);
             needs.created = const { &[Created { from: CreatedFrom::Match(&[&["A"]]), to: "_FusedA" }] };
             let dtypes = [DataType::Float, DataType::Double, DataType::Int32];

@@ -1,13 +1,18 @@
 //! What graphs need of a program's ops and kernels: the content of a selection file.
 
+mod asked;
+mod derived;
 mod made;
 mod selected;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection};
 
+use self::derived::{Callee, Derived};
+pub use self::derived::{DeriveGradient, DerivedGradient};
 use self::selected::{devices, selected};
 use super::{MissingOps, NodeClass, default_value};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
@@ -47,13 +52,15 @@ const MAX_DEPTH: usize = 64;
 ///
 /// Displayed, it is the body of a selection file (see docs/selective-registration.md).
 pub struct Needs<'r> {
-    registry: &'r Registry,
+    registry: &'r Arc<Registry>,
     created: &'static [Created],
+    derive: Option<DeriveGradient>,
     /// How many attr values inside functions are looked at in a graph.
     max_values: usize,
     selection: Selection,
     unknown: MissingOps,
     missing: BTreeSet<String>,
+    underived: BTreeSet<String>,
     /// The ops, with the attrs by which kernels are chosen, of which it is known whether there is a kernel.
     looked_up: HashSet<String>,
 }
@@ -75,14 +82,16 @@ impl<'r> Needs<'r> {
 
     /// No needs. The ops and kernels of `registry` say by which attrs kernels are chosen and which values they have by
     /// default.
-    pub fn new(registry: &'r Registry) -> Needs<'r> {
+    pub fn new(registry: &'r Arc<Registry>) -> Needs<'r> {
         Needs {
             registry,
             created: &[],
+            derive: None,
             max_values: MAX_VALUES,
             selection: Selection::default(),
             unknown: MissingOps::new(),
             missing: BTreeSet::new(),
+            underived: BTreeSet::new(),
             looked_up: HashSet::new(),
         }
     }
@@ -94,11 +103,20 @@ impl<'r> Needs<'r> {
         self
     }
 
+    /// Has graphs also need what gradients are made of that are derived as their nodes run (`SymbolicGradient`); see
+    /// [`gradient::derive_gradient`](crate::gradient::derive_gradient).
+    #[must_use]
+    pub fn with_gradients(mut self, derive: DeriveGradient) -> Needs<'r> {
+        self.derive = Some(derive);
+        self
+    }
+
     /// Takes in what a graph needs, and what the functions need that it can come to call.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for an attr that its op declares and that is malformed; RESOURCE_EXHAUSTED if functions call
-    /// each other with ever new attrs.
+    /// INVALID_ARGUMENT for an attr that its op declares and that is malformed; RESOURCE_EXHAUSTED if functions call each other with
+    /// ever new attrs; FAILED_PRECONDITION if a gradient is derived as the graph runs and nobody has said how
+    /// ([`Needs::with_gradients`]).
     pub fn add(&mut self, def: &GraphDef) -> Result<()> {
         let GraphDef { library, .. } = def;
         let functions = library.iter().flat_map(|library| &library.function);
@@ -106,6 +124,7 @@ impl<'r> Needs<'r> {
         let mut walk = Walk {
             functions: functions.filter_map(|f| Some((f.signature.as_ref()?.name.as_str(), f))).collect(),
             gradients: gradients.map(|g| (g.function_name.as_str(), g.gradient_func.as_str())).collect(),
+            derived: Derived::of(def),
             seen: HashSet::new(),
             todo: Vec::new(),
             values: self.max_values,
@@ -136,6 +155,11 @@ impl<'r> Needs<'r> {
     pub fn missing_kernels(&self) -> impl Iterator<Item = &str> {
         self.missing.iter().map(String::as_str)
     }
+
+    /// Says of each gradient that could not be derived why; what it is made of is not among the needs.
+    pub fn missing_gradients(&self) -> impl Iterator<Item = &str> {
+        self.underived.iter().map(String::as_str)
+    }
 }
 
 impl fmt::Display for Needs<'_> {
@@ -147,9 +171,10 @@ impl fmt::Display for Needs<'_> {
 struct Walk<'a, 'n, 'r> {
     functions: HashMap<&'a str, &'a FunctionDef>,
     gradients: HashMap<&'a str, &'a str>,
+    derived: Derived<'a>,
     /// The functions that were called, with their attrs.
-    seen: HashSet<(&'a str, String)>,
-    todo: Vec<(&'a FunctionDef, AttrMap)>,
+    seen: HashSet<(String, String)>,
+    todo: Vec<(Callee<'a>, AttrMap)>,
     /// How many attr values of functions may still be looked at.
     values: usize,
     lines: Vec<SelectedLine>,
@@ -168,7 +193,7 @@ type Root = (String, Vec<(String, DataType)>);
 
 impl<'a> Walk<'a, '_, '_> {
     /// Looks at nodes; inside a function, `bound` are its attrs.
-    fn nodes(&mut self, nodes: &'a [NodeDef], bound: Option<&AttrMap>) -> Result<()> {
+    fn nodes(&mut self, nodes: &[NodeDef], bound: Option<&AttrMap>) -> Result<()> {
         for node in nodes {
             let attrs = self.attrs(node, bound).map_err(|error| error.at_node(&node.name, &node.op, &node.device))?;
             for (_, value) in attrs.iter() {
@@ -181,9 +206,12 @@ impl<'a> Walk<'a, '_, '_> {
                     self.call(name, attrs.iter().map(|(name, value)| (name.clone(), value.clone())).collect())?;
                 }
             }
-            if self.functions.contains_key(node.op.as_str()) {
+            if self.function(&node.op).is_some() {
                 self.call(&node.op, attrs)?;
                 continue;
+            }
+            if NodeClass::of(&node.op) == NodeClass::SymbolicGradient {
+                self.derive(node, &attrs)?;
             }
             self.node(node, &node.op, &attrs, true)?;
             let dtypes = attrs.iter().filter_map(|(name, value)| match value {
@@ -270,7 +298,7 @@ impl<'a> Walk<'a, '_, '_> {
     fn call(&mut self, name: &str, attrs: AttrMap) -> Result<()> {
         let mut next = Some(name);
         // A gradient may have a gradient; one that is its own ends at what was seen.
-        while let Some((&name, &function)) = next.and_then(|name| self.functions.get_key_value(name)) {
+        while let Some((name, function)) = next.and_then(|name| Some((name, self.function(name)?))) {
             let mut attrs = attrs.clone();
             for def in function.signature.iter().flat_map(|signature| &signature.attr) {
                 if attrs.get(&def.name).is_none()
@@ -279,13 +307,17 @@ impl<'a> Walk<'a, '_, '_> {
                     attrs.insert(&def.name, proto::attr_from_proto(default)?);
                 }
             }
-            if !self.seen.insert((name, format!("{attrs:?}"))) {
+            if !self.seen.insert((name.to_owned(), format!("{attrs:?}"))) {
                 break;
             }
             self.todo.push((function, attrs));
             next = self.gradients.get(name).copied();
         }
         Ok(())
+    }
+
+    fn function(&self, name: &str) -> Option<Callee<'a>> {
+        self.functions.get(name).map(|function| Callee::Given(function)).or_else(|| self.derived.function(name))
     }
 
     /// Notes what a node needs, if it were one of `op`.
@@ -414,7 +446,7 @@ mod tests {
     }
 
     /// `A` with two dtypes, of which one has a default, and a mode that its kernel constrains; `Call`, which calls `f`.
-    pub(super) fn registry() -> Registry {
+    pub(super) fn registry() -> Arc<Registry> {
         let mode = AttrDefault::String(Borrowed(b"a"));
         let a = vec![
             attr("T", AttrBase::Type, false, None),
@@ -425,7 +457,7 @@ mod tests {
         let call = vec![attr("f", AttrBase::Func, false, None), attr("Tin", AttrBase::Type, true, None)];
         let fused = vec![attr("T", AttrBase::Type, false, None)];
         let ops = [op("A", a), op("Call", call), op("_FusedA", fused)];
-        Registry::new(ops, [kernel("A", const { &[FLOATS, MODES] }), kernel("Call", &[])]).unwrap()
+        Arc::new(Registry::new(ops, [kernel("A", const { &[FLOATS, MODES] }), kernel("Call", &[])]).unwrap())
     }
 
     pub(super) fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
