@@ -199,3 +199,36 @@ fn branches_and_loops_with_the_same_functions_share_their_gradients() {
     assert_eq!(of("While", 1, &twice).0, count);
     assert_close(found, sines(100));
 }
+
+/// Gradients of which some were made when they fail: nothing of them stays, and the next are made anew.
+#[test]
+fn what_fails_leaves_nothing_that_others_would_use() {
+    let (mut graph, x) = begun();
+    sine(&mut graph);
+    let copies = FunctionBuilder::new("copies", [DataType::Double])
+        .build(&mut graph, |graph, [a]| Ok([ops::deep_copy(graph, a).build()?]))
+        .unwrap();
+    let sine = graph.function("sine").unwrap();
+    let copied = call(&mut graph, &copies, [x]).build().unwrap()[0];
+    let first = call(&mut graph, &sine, [copied]).build().unwrap()[0];
+    let y = call(&mut graph, &sine, [first]).build().unwrap()[0];
+    let before = graph.to_def().unwrap();
+    // The gradient of `sine` is there by the time that `copies` is found to have none.
+    let failing = Gradients::of([y]).with_respect_to([x]);
+    for _ in 0..2 {
+        let error = failing.add_to(&mut graph).unwrap_err();
+        assert!(error.code() == Code::NotFound && error.message().contains("in function `copies`"), "{error}");
+        assert_eq!(graph.to_def().unwrap(), before);
+    }
+    // Up to the op that has none there are gradients, in the same graph, by the same names as in one that saw no failure.
+    let mut other = Graph::import(&before, graph.registry()).unwrap();
+    let names = [y, copied].map(|output| graph.output_name(output));
+    let [other_y, other_copied] = names.map(|name| other.output(&name).unwrap());
+    Gradients::of([other_y]).with_respect_to([other_copied]).add_to(&mut other).unwrap();
+    let found = Gradients::of([y]).with_respect_to([copied]).add_to(&mut graph).unwrap()[0];
+    let Some(OutputGradient::Dense(found)) = found else { panic!("{found:?}") };
+    assert_eq!(graph.to_def().unwrap(), other.to_def().unwrap());
+    let answers = run(graph, &[(x, Tensor::scalar(0.5f64))], &[y, found]).unwrap();
+    let answers: Vec<f64> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+    assert_close([answers[0], answers[1]], sines(2));
+}

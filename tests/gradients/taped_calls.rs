@@ -152,3 +152,95 @@ fn gradients_flow_to_variables_that_functions_are_given() {
         found.into_iter().map(|found| found.unwrap().dense().unwrap().to_scalar::<f32>().unwrap()).collect();
     assert_eq!(found, [2.0, 5.0]);
 }
+
+/// A tape through a function that two ops without a gradient are in: which they are, where, and what can be done.
+#[test]
+fn functions_without_a_gradient_say_which_op_has_none() {
+    let registry = kernlink::registry().unwrap();
+    let mut graph = Graph::new(&registry);
+    let inner = FunctionBuilder::new("inner", [DataType::Float])
+        .build(&mut graph, |graph, [a]| Ok([ops::deep_copy(graph, a).name("copied").build()?]))
+        .unwrap();
+    let outer = FunctionBuilder::new("outer", [DataType::Float]).build(&mut graph, |graph, [a]| {
+        let b = ops::sin(graph, a).build()?;
+        Ok([ops::builders::call(graph, &inner, [b]).build()?[0]])
+    });
+    let outer = outer.unwrap();
+    let sine = FunctionBuilder::new("sine", [DataType::Float])
+        .build(&mut graph, |graph, [a]| Ok([ops::sin(graph, a).build()?]))
+        .unwrap();
+    let context = EagerContext::new(&registry).unwrap().with_functions(&graph);
+    // What is kept of the failure says the same again.
+    for _ in 0..2 {
+        let mut tape = GradientTape::new(&context).persistent();
+        let x = tape.watch(0.5f32).unwrap();
+        let y = tape.call(&outer, [&x]).unwrap();
+        assert_eq!(y[0].to_scalar::<f32>().unwrap(), 0.5f32.sin());
+        let error = tape.gradient(&y[0], [&x]).unwrap_err();
+        assert_eq!(error.code(), Code::NotFound, "{error}");
+        for words in [
+            "in function `outer`",
+            "in function `inner`",
+            "op DeepCopy has no registered gradient",
+            "`copied`",
+            "#[register_gradient(op = DeepCopy)]",
+            "not_differentiable!",
+        ] {
+            assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
+        }
+        // Other functions, which are derived after it, are not touched.
+        let z = tape.call(&sine, [&x]).unwrap();
+        assert_eq!(one(tape.gradient(&z[0], [&x]).unwrap()).to_scalar::<f32>().unwrap(), 0.5f32.cos());
+    }
+}
+
+/// A function that fails as it runs, and one whose gradient does.
+#[test]
+fn calls_that_fail_are_not_recorded() {
+    let specs = [TensorSpec::new(DataType::Float), TensorSpec::new(DataType::Int32)];
+    let (context, reshaped) = function(specs, |graph, [a, shape]| {
+        let b = ops::reshape(graph, a, shape).name("reshaped").build()?;
+        Ok(vec![ops::square(graph, b).build()?])
+    });
+    let mut tape = GradientTape::new(&context).persistent();
+    let x = tape.watch(&[1.0f32, 2.0, 3.0][..]).unwrap();
+    let dims = |tape: &mut GradientTape<'_>, dims: &[i32]| ops::identity(tape, dims).build().unwrap();
+    let [wrong, right] = [[2, 2], [3, 1]].map(|shape| dims(&mut tape, &shape));
+    let error = tape.call(&reshaped, [&x, &wrong]).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    assert!(error.to_string().contains("`reshaped`"), "{error}");
+    assert!(tape.is_empty());
+    // A call with another number of arguments.
+    let error = tape.call(&reshaped, [&x]).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    assert!(tape.is_empty());
+    let y = tape.call(&reshaped, [&x, &right]).unwrap();
+    assert_eq!(tape.len(), 1);
+    let found = one(tape.gradient(&y[0], [&x]).unwrap());
+    assert_eq!(found.as_slice::<f32>().unwrap(), [2.0, 4.0, 6.0]);
+}
+
+/// What flows back must suit what it flows back to.
+#[test]
+fn flows_that_do_not_suit_a_call_are_refused() {
+    let (context, cube) = cube();
+    let mut tape = GradientTape::new(&context).persistent();
+    let x = tape.watch(&[2.0f64][..]).unwrap();
+    let x = ops::reshape(&mut tape, &x, &[] as &[i32]).build().unwrap();
+    let y = tape.call(&cube, [&x]).unwrap();
+    let flow = |tape: &mut GradientTape<'_>, value: Tensor| tape.watch(value).unwrap();
+    let one_of_float = flow(&mut tape, Tensor::scalar(1.0f32));
+    let two = flow(&mut tape, Tensor::vector(&[1.0f64, 2.0]).unwrap());
+    let fits = flow(&mut tape, Tensor::scalar(2.0f64));
+    for (flows, words) in [
+        (vec![one_of_float], "float"),
+        (vec![two], "[2]"),
+        (vec![fits.clone(), fits.clone()], "2 tensors flow back to 1 ys"),
+    ] {
+        let error = tape.gradients(&y[..1], [&x], &flows).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
+    }
+    let found = tape.gradients(&y[..1], [&x], &[fits]).unwrap();
+    assert_eq!(one(found).to_scalar::<f64>().unwrap(), 24.0);
+}

@@ -100,7 +100,7 @@ impl Gradients {
     /// NOT_FOUND if an op on the way has no registered gradient; INVALID_ARGUMENT if an output is not the graph's, a `y`
     /// has a dtype that cannot be differentiated, or `grad_ys` do not suit the `ys`; and what the gradients' ops meet.
     pub fn add_to(&self, graph: &mut Graph) -> Result<Vec<Option<OutputGradient>>> {
-        let mut pass = Pass::new(graph, self.options, self.stop.iter().copied());
+        let pass = Pass::new(graph, self.options, self.stop.iter().copied());
         pass.run(&self.ys, &self.grad_ys, &self.xs)
     }
 }

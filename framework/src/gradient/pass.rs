@@ -136,9 +136,10 @@ impl<'g> Pass<'g> {
         }
     }
 
-    /// The gradients of the sum of `ys`; if that fails, the graph is as it was.
+    /// The gradients of the sum of `ys`; if that fails, the graph is as it was, and so nobody is left who knows of functions that it
+    /// no longer has.
     pub(super) fn run(
-        &mut self,
+        mut self,
         ys: &[Output],
         grad_ys: &[Option<Output>],
         xs: &[Output],
@@ -147,7 +148,6 @@ impl<'g> Pass<'g> {
         let found = self.find(ys, grad_ys, xs);
         if found.is_err() {
             self.graph.roll_back(before);
-            self.shared.forget();
         }
         found
     }

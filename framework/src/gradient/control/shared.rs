@@ -30,11 +30,6 @@ pub(in crate::gradient) struct Shared {
 }
 
 impl Shared {
-    /// Forgets what was made, of which the graph has nothing any more.
-    pub(in crate::gradient) fn forget(&self) {
-        self.made.borrow_mut().clear();
-    }
-
     /// Of a call that is asked of which ops the bodies and their gradients are, before what nobody needs is left out.
     pub(super) fn noting_ops() -> Shared {
         Shared { ops: Some(RefCell::default()), ..Shared::default() }
