@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Requests from this many bytes on are looked at: above what a rank, a few arguments or a message takes.
@@ -11,6 +11,9 @@ pub(crate) const LARGE: usize = 2048;
 
 /// Requests above this many bytes are always refused: they would take long.
 const HUGE: usize = 64 << 20;
+
+/// Requests above this many bytes are refused.
+static MOST: AtomicUsize = AtomicUsize::new(HUGE);
 
 struct Watching;
 
@@ -51,6 +54,14 @@ pub(crate) fn watched<T>(grants: Option<usize>, run: impl FnOnce() -> T) -> (T, 
     ARMED.store(false, Ordering::SeqCst);
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
     (result, found.expect("it was put there"))
+}
+
+/// Runs `run`; requests that may be refused are, if they are above this many bytes.
+pub(crate) fn watched_below<T>(bytes: usize, run: impl FnOnce() -> T) -> (T, Found) {
+    MOST.store(bytes, Ordering::SeqCst);
+    let watched = watched(None, run);
+    MOST.store(HUGE, Ordering::SeqCst);
+    watched
 }
 
 /// A function that a request came through.
@@ -129,7 +140,7 @@ fn look(size: usize) -> bool {
     if let Some(found) = found.as_mut() {
         if fallible {
             found.fallible += 1;
-            granted = size <= HUGE && GRANTS.load(Ordering::Relaxed) != 0;
+            granted = size <= MOST.load(Ordering::Relaxed) && GRANTS.load(Ordering::Relaxed) != 0;
             found.refused |= !granted;
             if GRANTS.load(Ordering::Relaxed) > 0 {
                 GRANTS.fetch_sub(1, Ordering::Relaxed);

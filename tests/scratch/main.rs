@@ -14,6 +14,7 @@
 
 mod allocator;
 mod exceptions;
+mod fallback;
 mod graphs;
 mod rule;
 mod state;

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
+use kernlink::{Code, Result};
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared};
@@ -196,9 +196,12 @@ impl Convolve for f32 {
         (input, gradient): (&[f32], &[f32]),
         output: &mut [f32],
     ) -> Result<()> {
-        match by_lines(ctx, geometry, input, gradient, output)? {
-            true => Ok(()),
-            false => of_filter(ctx, geometry, input, gradient, output),
+        match by_lines(ctx, geometry, input, gradient, output) {
+            Ok(true) => Ok(()),
+            Ok(false) => of_filter(ctx, geometry, input, gradient, output),
+            // To gather patches takes less memory than to turn lines.
+            Err(error) if error.code() == Code::ResourceExhausted => of_filter(ctx, geometry, input, gradient, output),
+            Err(error) => Err(error),
         }
     }
 }

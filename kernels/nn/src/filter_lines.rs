@@ -77,7 +77,7 @@ struct Flows<'t> {
 /// Writes the gradient of a filter; false if it is better gathered. Nothing is empty.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if there is not enough memory.
+/// RESOURCE_EXHAUSTED if there is not enough memory: to gather takes less.
 pub(super) fn by_lines(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
