@@ -134,3 +134,25 @@ fn variables_of_one_name_are_refused() {
     let error = Variables::new().unfreeze(&mut graph, |_, value| value.shape().rank() == 1).unwrap_err();
     assert!(error.code() == Code::AlreadyExists && graph.nodes().len() == nodes, "{error}");
 }
+
+/// Those that were kept before something failed are found by their names, and what was forgotten is free again.
+#[test]
+fn variables_that_were_forgotten_can_be_added_again() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let mut variables = Variables::new();
+    for name in ["first", "known", "last"] {
+        variables.add(&mut graph, name, [2], Initializer::ones()).build().unwrap();
+    }
+    let mut other = Graph::new(graph.registry());
+    for name in ["fresh", "known"] {
+        ops::var_handle_op(&mut other, DataType::Float, Shape::from([3])).shared_name(name).build().unwrap();
+    }
+    let error = variables.adopt(&other, |_| true).unwrap_err();
+    assert!(error.code() == Code::AlreadyExists && error.message().contains("`known`"), "{error}");
+    assert!(variables.find("fresh").is_none());
+    variables.add(&mut graph, "fresh", [4], Initializer::ones()).build().unwrap();
+    let names = ["first", "known", "last", "fresh"];
+    let found = names.map(|name| variables.find(name).unwrap());
+    assert_eq!(found.map(|variable| variable.name()), names);
+    assert_eq!(found.map(|variable| variable.shape()[0]), [2, 2, 2, 4]);
+}

@@ -1,5 +1,6 @@
 //! Variables that are trained, and those that an optimiser keeps.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,6 +108,8 @@ impl<V> fmt::Debug for Variable<V> {
 /// ```
 pub struct Variables<S: TrainingScope> {
     all: Vec<Known<S>>,
+    /// Where each is among them.
+    by_name: HashMap<Arc<str>, usize>,
     seed: i32,
     /// How many had random values.
     drawn: i64,
@@ -117,7 +120,7 @@ type Known<S> = (Variable<<S as OpScope>::Output>, Option<<S as OpScope>::Node>)
 
 impl<S: TrainingScope> Default for Variables<S> {
     fn default() -> Self {
-        Variables { all: Vec::new(), seed: 0, drawn: 0 }
+        Variables { all: Vec::new(), by_name: HashMap::new(), seed: 0, drawn: 0 }
     }
 }
 
@@ -159,7 +162,7 @@ impl<S: TrainingScope> Variables<S> {
 
     /// The variable of a name.
     pub fn find(&self, name: &str) -> Option<&Variable<S::Output>> {
-        self.iter().find(|variable| variable.name() == name)
+        self.by_name.get(name).and_then(|&index| self.all.get(index)).map(|(variable, _)| variable)
     }
 
     /// How many there are.
@@ -169,12 +172,14 @@ impl<S: TrainingScope> Variables<S> {
 
     /// Forgets those that were added since, none of them random.
     pub(super) fn return_to(&mut self, mark: usize) {
-        self.all.truncate(mark);
+        let forgotten = self.all.drain(mark.min(self.all.len())..);
+        forgotten.for_each(|(variable, _)| _ = self.by_name.remove(&variable.name));
     }
 
     /// Keeps a variable that is in the scope.
     pub(super) fn insert(&mut self, variable: Variable<S::Output>, initial: Option<S::Node>) -> Result<()> {
         self.check_name(&variable.name)?;
+        self.by_name.insert(variable.name.clone(), self.all.len());
         self.all.push((variable, initial));
         Ok(())
     }
