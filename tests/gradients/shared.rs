@@ -14,10 +14,21 @@ fn differentiated(
     define: impl FnOnce(&mut Graph),
     step: impl Fn(&mut Graph, Output) -> Result<Output>,
 ) -> (usize, usize, [f64; 2]) {
-    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let (mut graph, x) = begun();
     define(&mut graph);
-    let x = ops::placeholder(&mut graph, DataType::Double).shape(PartialShape::of_rank(0)).name("x").build().unwrap();
     let y = (0..count).try_fold(x, |value, _| step(&mut graph, value)).unwrap();
+    solved(graph, x, y)
+}
+
+/// A graph with a scalar.
+fn begun() -> (Graph, Output) {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Double).shape(PartialShape::of_rank(0)).name("x").build().unwrap();
+    (graph, x)
+}
+
+/// Differentiates; returns how many functions the library has before and after that, what is computed at 0.5, and its gradient.
+fn solved(mut graph: Graph, x: Output, y: Output) -> (usize, usize, [f64; 2]) {
     let before = graph.function_names().len();
     let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
     let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
@@ -148,9 +159,7 @@ fn branches_and_loops_with_the_same_functions_share_their_gradients() {
 
     // The nodes that one call of a builder makes, again with the functions of the first.
     let of = |op: &str, count: usize, define: &dyn Fn(&mut Graph, Output) -> Result<Output>| {
-        let mut graph = Graph::new(&kernlink::registry().unwrap());
-        let shape = PartialShape::of_rank(0);
-        let x = ops::placeholder(&mut graph, DataType::Double).shape(shape).name("x").build().unwrap();
+        let (mut graph, x) = begun();
         let mut y = define(&mut graph, x).unwrap();
         let node = graph.ids().find(|id| graph.node(*id).op.def.name.ends_with(op)).unwrap();
         let first = graph.node(node).clone();
@@ -169,13 +178,8 @@ fn branches_and_loops_with_the_same_functions_share_their_gradients() {
             first.attrs.iter().for_each(|(name, value)| _ = builder.attr(name, value.clone()));
             y = Output { node: builder.build().unwrap(), index: result };
         }
-        let before = graph.function_names().len();
-        let found = Gradients::of([y]).with_respect_to([x]).add_to(&mut graph).unwrap();
-        let Some(OutputGradient::Dense(found)) = found[0] else { panic!("{found:?}") };
-        let after = graph.function_names().len();
-        let answers = run(graph, &[(x, Tensor::scalar(0.5f64))], &[y, found]).unwrap();
-        let answers: Vec<f64> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
-        (after - before, [answers[0], answers[1]])
+        let (before, after, answers) = solved(graph, x, y);
+        (after - before, answers)
     };
     let branch = |graph: &mut Graph, a: Output| {
         let holds = ops::greater(graph, a, 0.0).build()?;
