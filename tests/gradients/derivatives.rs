@@ -58,3 +58,54 @@ fn a_derivative_along_a_direction_is_linear_in_it() {
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 }
+
+/// A TensorArray has one array of gradients for each call that computes some, and a Jacobian is computed by one call: TensorFlow
+/// fails as the graph runs.
+#[test]
+fn a_jacobian_through_an_array_is_refused() {
+    let squares = |graph: &mut Graph, x: Output, count: i32| {
+        let array = ops::tensor_array_v3(graph, count, DataType::Double).build()?;
+        let indices = ops::range(graph, 0, count, 1).build()?;
+        let flow = ops::tensor_array_scatter_v3(graph, array.handle, indices, x, array.flow).build()?;
+        let read = ops::tensor_array_gather_v3(graph, array.handle, indices, flow, DataType::Double).build()?;
+        ops::square(graph, read).build()
+    };
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = input(&mut graph, &[3]);
+    let y = squares(&mut graph, x, 3).unwrap();
+    let before = graph.to_def().unwrap();
+    let check = |graph: &mut Graph, y: Output, x: Output| {
+        let error = jacobian(graph, y, x).unwrap_err();
+        assert_eq!(error.code(), Code::Unimplemented, "{error}");
+        for words in ["TensorArrayGradV3", "lists of tensors"] {
+            assert!(error.message().contains(words), "`{words}` is not in: {error}");
+        }
+    };
+    check(&mut graph, y, x);
+    assert_eq!(graph.to_def().unwrap(), before);
+    // Within a function.
+    let function = kernlink::graph::FunctionBuilder::new("squares", [DataType::Double]);
+    let function = function.build(&mut graph, |graph, [x]| Ok([squares(graph, x, 3)?])).unwrap();
+    let y = ops::builders::call(&mut graph, &function, [x]).build().unwrap()[0];
+    check(&mut graph, y, x);
+    // One element is gone back from once.
+    let x = input(&mut graph, &[1]);
+    let y = squares(&mut graph, x, 1).unwrap();
+    let y = ops::reshape(&mut graph, y, [1]).build().unwrap();
+    let found = jacobian(&mut graph, y, x).unwrap().unwrap();
+    let answers = run(graph, &[(x, Tensor::vector(&[3.0]).unwrap())], &[found]).unwrap();
+    assert_eq!(answers[0].as_slice::<f64>().unwrap(), [6.0]);
+}
+
+/// As TensorFlow's, which makes lists of TensorArrays.
+#[test]
+fn a_jacobian_goes_through_lists() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = input(&mut graph, &[3]);
+    let list = ops::tensor_list_from_tensor(&mut graph, x, &[] as &[i32]).build().unwrap();
+    let stacked = ops::tensor_list_stack(&mut graph, list, &[] as &[i32], DataType::Double).build().unwrap();
+    let y = ops::square(&mut graph, stacked).build().unwrap();
+    let found = jacobian(&mut graph, y, x).unwrap().unwrap();
+    let answers = run(graph, &[(x, Tensor::vector(&[1.0, 2.0, 3.0]).unwrap())], &[found]).unwrap();
+    assert_eq!(answers[0].as_slice::<f64>().unwrap(), [2.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 6.0]);
+}

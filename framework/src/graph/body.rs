@@ -60,6 +60,12 @@ impl Graph {
         self.functions.as_ref().map_or_else(Vec::new, |functions| functions.names().collect())
     }
 
+    /// The ops of the nodes of a function, or the functions that these call by name; none if there is no such function.
+    pub fn function_ops(&self, name: &str) -> impl Iterator<Item = &str> {
+        let function = self.functions.as_ref().and_then(|functions| functions.find(name));
+        function.into_iter().flat_map(|function| function.node_def.iter().map(|node| node.op.as_str()))
+    }
+
     /// Removes the functions that no node calls, nor another function that is called.
     pub fn remove_unused_functions(&mut self) {
         let Some(functions) = self.functions.as_deref() else { return };

@@ -1,9 +1,11 @@
 //! Derivatives that are more than one gradient: Jacobians, Hessians, and products of a Jacobian with a vector.
 
+use std::collections::HashSet;
+
 use kernlink::gradient::Gradients;
 use kernlink::graph::{Graph, Output};
 use kernlink::shape::PartialShape;
-use kernlink::{Result, ensure};
+use kernlink::{Error, Result, ensure};
 
 use super::{dtype_of, while_loop};
 
@@ -14,7 +16,8 @@ use super::{dtype_of, while_loop};
 /// For complex numbers a row is the gradient that `tf.gradients` has: the conjugate of the derivative where the function is holomorphic.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if an output is not the graph's, or is no float or complex tensor; and those of gradients.
+/// INVALID_ARGUMENT if an output is not the graph's, or is no float or complex tensor; UNIMPLEMENTED if the way leads through a
+/// TensorArray, unless `y` is known to have one element at most; and those of gradients.
 pub fn jacobian(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
     for (what, output) in [("y", y), ("x", x)] {
         let dtype = dtype_of(graph, output)?;
@@ -40,6 +43,9 @@ fn rows(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
     let x_dims = crate::shape(graph, x).build()?;
     let count = crate::size(graph, y).build()?;
     let empty = crate::tensor_list_reserve(graph, x_dims, count, x_dtype).build()?;
+    let elements = |dims: &[Option<usize>]| dims.iter().try_fold(1usize, |count, dim| count.checked_mul((*dim)?));
+    let is_several = graph.shape(y).dims().and_then(elements).is_none_or(|count| count > 1);
+    let before: HashSet<String> = graph.function_names().into_iter().map(str::to_owned).collect();
     let mut is_connected = true;
     let looped = while_loop(
         graph,
@@ -66,6 +72,10 @@ fn rows(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
     if !is_connected {
         return Ok(None);
     }
+    if is_several {
+        let added = graph.function_names().into_iter().filter(|name| !before.contains(*name));
+        check_repeatable(graph, added)?;
+    }
     let stacked = crate::tensor_list_stack(graph, rows, x_dims, x_dtype).build()?;
     let dims = crate::concat_v2(graph, [y_dims, x_dims], 0).build()?;
     let jacobian = crate::reshape(graph, stacked, dims).build()?;
@@ -74,6 +84,18 @@ fn rows(graph: &mut Graph, y: Output, x: Output) -> Result<Option<Output>> {
         graph.set_shape(jacobian, &dims)?;
     }
     Ok(Some(jacobian))
+}
+
+/// Checks that a gradient can be computed several times, which functions are made of.
+fn check_repeatable<'n>(graph: &Graph, functions: impl Iterator<Item = &'n str>) -> Result<()> {
+    let mut ops = functions.flat_map(|function| graph.function_ops(function));
+    match ops.find(|op| op.starts_with("TensorArrayGrad")) {
+        Some(op) => Err(Error::unimplemented(format!(
+            "the Jacobian goes back through a TensorArray for each element of y, and the array of its gradients ({op}) is there for \
+             one way back: lists of tensors, which TensorFlow 2 makes of them, can be gone back through again and again"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The second derivatives of the sum of `y` by all pairs of elements of `x`: of the shape of `x` twice. `None` if the first do not
