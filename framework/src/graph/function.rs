@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::Budget;
 use super::node_def::node_attrs;
+use super::same_function::distinct;
 use super::{created, default_value};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -43,14 +44,14 @@ pub(super) struct Library {
 
 impl Library {
     /// The functions that come with a graph, if any do.
-    pub(super) fn of(def: &GraphDef) -> Option<Library> {
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if two functions of one name differ, or a function has two gradients.
+    pub(super) fn of(def: &GraphDef) -> Result<Option<Library>> {
         let GraphDef { library, .. } = def;
-        library.as_ref().map(Library::new)
-    }
-
-    fn new(def: &FunctionDefLibrary) -> Library {
-        let functions = def.function.iter().cloned().map(Arc::new).collect();
-        Library::with(functions, def.gradient.clone())
+        let Some(library) = library else { return Ok(None) };
+        let functions = distinct(library)?.into_iter().cloned().map(Arc::new).collect();
+        Ok(Some(Library::with(functions, library.gradient.clone())))
     }
 
     fn with(functions: Vec<Arc<FunctionDef>>, gradients: Vec<proto::GradientDef>) -> Library {

@@ -41,10 +41,10 @@ impl Graph {
     /// NOT_FOUND if ops of TensorFlow 1's control flow are missing; ALREADY_EXISTS for two nodes of one name;
     /// INVALID_ARGUMENT for illegal names, edges from nodes or outputs that do not exist, cycles other than loops (which go from a
     /// `NextIteration` back to a `Merge`), and whatever a single node gets wrong,
-    /// which the error names.
+    /// which the error names, and for two functions of one name that differ.
     pub fn import(def: &GraphDef, registry: &Arc<Registry>) -> Result<Graph> {
         check_versions(def)?;
-        let functions = Library::of(def);
+        let functions = Library::of(def)?;
         let mut graph = Graph::new(registry);
         graph.versions = def.versions.clone().unwrap_or_default();
         let calls = functions.as_ref().and_then(|functions| functions.with_calls(def, registry));
@@ -83,9 +83,10 @@ impl Graph {
         self.close_loops(scope)
     }
 
-    /// The ops that a graph, and the functions that it calls, need and a registry lacks.
+    /// The ops that a graph, and the functions that it calls, need and a registry lacks; those of the nodes alone if its library is
+    /// one that [`Graph::import`] refuses.
     pub fn missing_ops(def: &GraphDef, registry: &Registry) -> MissingOps {
-        missing_ops(def, Library::of(def).as_ref(), registry)
+        missing_ops(def, Library::of(def).ok().flatten().as_ref(), registry)
     }
 }
 

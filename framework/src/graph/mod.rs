@@ -38,6 +38,7 @@ mod raise_loops;
 mod reach;
 mod remembered;
 mod renumber;
+mod same_function;
 mod scope;
 mod supersede;
 mod surround;

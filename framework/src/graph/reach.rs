@@ -41,7 +41,6 @@ impl Graph {
         let mut recursive: HashSet<&str> = callees.keys().copied().collect();
         let mut heights: HashMap<&str, usize> = HashMap::new();
         while let Some(name) = ends.pop() {
-            // Hostile files have several functions of one name.
             if !recursive.remove(name) {
                 continue;
             }

@@ -14,6 +14,7 @@ use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection};
 use self::derived::{Callee, Derived};
 pub use self::derived::{DeriveGradient, DerivedGradient};
 use self::selected::{devices, selected};
+use super::same_function::distinct;
 use super::{MissingOps, NodeClass, default_value};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -114,12 +115,12 @@ impl<'r> Needs<'r> {
     /// Takes in what a graph needs, and what the functions need that it can come to call.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for an attr that its op declares and that is malformed; RESOURCE_EXHAUSTED if functions call each other with
-    /// ever new attrs; FAILED_PRECONDITION if a gradient is derived as the graph runs and nobody has said how
+    /// INVALID_ARGUMENT for an attr that its op declares and that is malformed, and for two functions of one name that differ;
+    /// RESOURCE_EXHAUSTED if functions call each other with ever new attrs; FAILED_PRECONDITION if a gradient is derived as the graph runs and nobody has said how
     /// ([`Needs::with_gradients`]).
     pub fn add(&mut self, def: &GraphDef) -> Result<()> {
         let GraphDef { library, .. } = def;
-        let functions = library.iter().flat_map(|library| &library.function);
+        let functions = library.as_ref().map(distinct).transpose()?.unwrap_or_default().into_iter();
         let gradients = library.iter().flat_map(|library| &library.gradient);
         let mut walk = Walk {
             functions: functions.filter_map(|f| Some((f.signature.as_ref()?.name.as_str(), f))).collect(),
