@@ -881,6 +881,18 @@ class Case:
 def make(name, op, shared):
     maker = MAKERS.get(op)
     inputs, attrs = maker(op) if maker and R.random() < 0.8 else generic(op)
+    test = filled(name, op, shared, inputs, attrs)
+    if op == "SplitV" and not is_const(test, 2) and is_const(test, 1):
+        # With the sizes and without the axis, TensorFlow takes the last one: that is a mistake of its own.
+        return make(name, op, shared)
+    if op == "GatherV2" and not is_const(test, 2) and batch_dims(attrs):
+        # Without the axis, TensorFlow takes batch dimensions as they come: negative ones, and more than there are.
+        return make(name, op, shared)
+    return test
+
+
+def filled(name, op, shared, inputs, attrs):
+    """A case with these inputs and attrs; those that the inputs say need not be given."""
     test = Case(name, op, shared)
     values, given = {}, list(inputs)
     for arg in OPS[op].input_arg:
@@ -894,13 +906,7 @@ def make(name, op, shared):
         elif arg.type_list_attr:
             values[arg.type_list_attr] = dtypes
         test.node.input.extend(test.input(item) for item in listed)
-    if op == "SplitV" and not is_const(test, 2) and is_const(test, 1):
-        # With the sizes and without the axis, TensorFlow takes the last one: that is a mistake of its own.
-        return make(name, op, shared)
     values.update(attrs)
-    if op == "GatherV2" and not is_const(test, 2) and batch_dims(values):
-        # Without the axis, TensorFlow takes batch dimensions as they come: negative ones, and more than there are.
-        return make(name, op, shared)
     for attr in OPS[op].attr:
         value = values.get(attr.name)
         if isinstance(value, attr_value_pb2.AttrValue):
@@ -988,15 +994,19 @@ def main():
     for op in sorted(OPS):
         for _ in range(args.each if op in MAKERS else (args.each + 1) // 2 if OPS[op].input_arg else 4):
             tests.append(make(f"c{len(tests)}", op, shared))
+    print(f"{len(OPS)} ops: {write(tests, args.out, args.out == HERE / 'cases.pb.gz')}")
+
+
+def write(tests, out, is_checked_in):
+    """Writes the cases with TensorFlow's answers; returns what they are."""
     whole, seen, failed, count = graph_pb2.GraphDef(), set(), 0, 0
-    checked_in = args.out == HERE / "cases.pb.gz"
     for test, answer in zip(tests, answers(tests)):
         if answer is None:
             continue
         count += 1
         if isinstance(answer, str):
             failed += 1
-            test.node.attr["_error"].s = b"" if checked_in else answer.encode()[:200]
+            test.node.attr["_error"].s = b"" if is_checked_in else answer.encode()[:200]
         else:
             test.node.attr["_shapes"].list.SetInParent()
             for shape in answer:
@@ -1007,8 +1017,8 @@ def main():
                 whole.node.append(node)
         whole.node.extend([*test.own, test.node])
     whole.versions.producer = tf.version.GRAPH_DEF_VERSION
-    args.out.write_bytes(gzip.compress(whole.SerializeToString(deterministic=True), mtime=0))
-    print(f"{count} cases of {len(OPS)} ops, {failed} of them errors, {args.out.stat().st_size} bytes")
+    out.write_bytes(gzip.compress(whole.SerializeToString(deterministic=True), mtime=0))
+    return f"{count} cases, {failed} of them errors, {out.stat().st_size} bytes"
 
 
 if __name__ == "__main__":

@@ -142,14 +142,23 @@ fn split_v_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let axis = c.make_dim_for_scalar_input_with_negative_indexing(2, c.rank(input))?;
     let Some(rank) = c.rank(input) else { return shapes::unknown_shape(c) };
     ensure!(rank > 0, InvalidArgument, "Can't split scalars");
+    let known = c.input_tensor(1).map(integers).transpose()?;
+    if let Some(sizes) = &known {
+        ensure!(
+            sizes.len() == pieces,
+            InvalidArgument,
+            "Length of size_splits should be equal to num_outputs: {} and {pieces}",
+            sizes.len()
+        );
+    }
     let Some(axis) = c.value(axis) else {
         (0..pieces).for_each(|i| c.set_output(i, c.unknown_shape_of_rank(rank)));
         return Ok(());
     };
     let whole = c.value(c.dim(input, axis));
-    let sizes = match c.input_tensor(1) {
+    let sizes = match known {
         None => vec![-1; pieces],
-        Some(sizes) => known_sizes(&integers(sizes)?, pieces, whole)?,
+        Some(sizes) => known_sizes(&sizes, whole)?,
     };
     for (i, size) in sizes.into_iter().enumerate() {
         c.set_output(i, c.replace_dim(input, axis, c.make_dim(size))?);
@@ -158,13 +167,7 @@ fn split_v_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// The sizes of all pieces, −1 for one that is not known because the whole is not.
-fn known_sizes(sizes: &[i64], pieces: usize, whole: Option<i64>) -> Result<Vec<i64>> {
-    ensure!(
-        sizes.len() == pieces,
-        InvalidArgument,
-        "Length of size_splits should be equal to num_outputs: {} and {pieces}",
-        sizes.len()
-    );
+fn known_sizes(sizes: &[i64], whole: Option<i64>) -> Result<Vec<i64>> {
     ensure!(sizes.iter().filter(|&&size| size == -1).count() <= 1, InvalidArgument, "size_splits can only have one -1");
     if let Some(i) = sizes.iter().position(|&size| size < -1) {
         bail!(InvalidArgument, "Split size at index {i} must be >= 0. Got: {}", sizes[i]);

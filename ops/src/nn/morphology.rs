@@ -1,10 +1,10 @@
 //! Grey-scale dilation.
 
 use kernlink::shape_inference::InferenceContext;
-use kernlink::{Error, Result};
+use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_op;
 
-use crate::shapes::{self, Padding, get_windowed_output_size_from_dims};
+use crate::shapes;
 
 /// The greatest sum of input and filter under each window, channel by channel.
 ///
@@ -37,20 +37,30 @@ fn dilation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (strides, rates) = (four("strides", "stride")?, four("rates", "rates")?);
     let depth = c.dim(filter, 2);
     let sizes = [c.dim(input, 1), c.dim(input, 2), c.dim(filter, 0), c.dim(filter, 1)];
-    let [Some(_), Some(_), Some(rows), Some(columns)] = sizes.map(|size| c.value(size)) else {
+    let [Some(height), Some(width), Some(rows), Some(columns)] = sizes.map(|size| c.value(size)) else {
         let shape = [c.dim(input, 0), c.unknown_dim(), c.unknown_dim(), depth];
         return shapes::output_shape(c, c.make_shape(shape));
     };
     c.merge_dim(c.dim(input, 3), depth)?;
     let padding: String = c.attr("padding")?;
-    let padding = if padding == "SAME" { Padding::Same } else { Padding::Valid };
-    let output = |axis: usize, window: i64| {
-        let gaps = window.checked_sub(1).zip(rates[axis].checked_sub(1)).and_then(|(a, b)| a.checked_mul(b));
-        let reach = gaps.and_then(|gaps| gaps.checked_add(window));
-        let reach = reach.ok_or_else(|| Error::invalid_argument(format!("rates {rates:?} are too large")))?;
-        get_windowed_output_size_from_dims(c, c.dim(input, axis as i64), reach, strides[axis], &padding)
+    // As TensorFlow has it, which divides first: a filter that is larger by less than a stride leaves nothing, and is accepted.
+    let output = |axis: usize, size: i64, window: i64| {
+        let (rate, stride) = (i128::from(rates[axis]), i128::from(strides[axis]));
+        let (size, window) = (i128::from(size), i128::from(window));
+        ensure!(stride > 0, InvalidArgument, "Stride must be > 0, but got {stride}");
+        let reach = window + (window - 1) * (rate - 1);
+        let output = if padding == "SAME" { (size + stride - 1) / stride } else { (size - reach + stride) / stride };
+        ensure!(
+            output >= 0,
+            InvalidArgument,
+            "Computed output size would be negative: {output} [input_size: {size}, effective_filter_size: {reach}, \
+             stride: {stride}]"
+        );
+        let output = i64::try_from(output);
+        output.map_err(|_| Error::invalid_argument(format!("rates {rates:?} are too large")))
     };
-    let shape = [c.dim(input, 0), output(1, rows)?, output(2, columns)?, depth];
+    let (height, width) = (output(1, height, rows)?, output(2, width, columns)?);
+    let shape = [c.dim(input, 0), c.make_dim(height), c.make_dim(width), depth];
     shapes::output_shape(c, c.make_shape(shape))
 }
 

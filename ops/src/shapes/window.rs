@@ -134,20 +134,19 @@ pub fn get_windowed_output_size_from_dims_v2(
 ) -> Result<DimHandle> {
     let window = window.into();
     ensure_steps(stride, dilation)?;
-    if let DimOrConstant::Constant(size) = window
-        && size < 0
-    {
-        bail!(InvalidArgument, "Window size must not be negative, but got {size}");
-    }
     let (before, after) = match padding.along(axis) {
         Padding::Same => return c.divide(c.add(input, stride - 1)?, stride, false),
         Padding::Valid => (0, 0),
         Padding::Explicit(sizes) => sizes,
     };
     let padded = c.add(c.add(input, before)?, after)?;
-    let extent =
-        if dilation == 1 { c.make_dim(window) } else { c.add(c.multiply(c.subtract(window, 1)?, dilation)?, 1)? };
-    c.divide(c.add(c.subtract(padded, extent)?, stride)?, stride, false)
+    let reach = match window {
+        // No kernel has such a window. TensorFlow's shape functions subtract it as it is, and count -1 as unknown.
+        DimOrConstant::Constant(size) if size < -1 && dilation == 1 => c.add(padded, size.saturating_neg())?,
+        _ if dilation == 1 => c.subtract(padded, window)?,
+        _ => c.subtract(padded, c.add(c.multiply(c.subtract(window, 1)?, dilation)?, 1)?)?,
+    };
+    c.divide(c.add(reach, stride)?, stride, false)
 }
 
 /// Checks that the channels that lie together in NCHW_VECT_C are 4 or 32.

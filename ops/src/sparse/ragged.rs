@@ -70,10 +70,14 @@ fn ragged_gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let params_rank: i64 = c.attr("PARAMS_RAGGED_RANK")?;
     let output_rank: i64 = c.attr("OUTPUT_RAGGED_RANK")?;
     let splits = c.num_inputs() - 2;
-    let Ok(indices_rank) = usize::try_from(output_rank - params_rank + 1) else {
-        bail!(InvalidArgument, "Shape must be rank {} but indices cannot be", output_rank - params_rank + 1);
-    };
-    c.with_rank(c.input(splits + 1), indices_rank)?;
+    let (indices, indices_rank) = (c.input(splits + 1), output_rank.saturating_sub(params_rank).saturating_add(1));
+    match usize::try_from(indices_rank) {
+        Ok(rank) => _ = c.with_rank(indices, rank)?,
+        // -1 is how TensorFlow writes a rank that is unknown, so that indices of such a rank have it. What they are, the kernel
+        // refuses.
+        Err(_) if indices_rank == -1 && c.rank(indices).is_none() => {}
+        Err(_) => bail!(InvalidArgument, "Shape must be rank {indices_rank} but indices cannot be"),
+    }
     for input in 0..splits {
         c.with_rank(c.input(input), 1)?;
     }
