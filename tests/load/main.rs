@@ -6,6 +6,8 @@
 //! elements: 20,000 by default. One registry under many threads: `KERNLINK_STRESS_SECONDS` says for how long.
 
 mod allocations;
+#[cfg(feature = "gradients")]
+mod derived;
 mod linear;
 mod prepare;
 mod registry;

@@ -141,7 +141,7 @@ impl Graph {
 
     /// Whether a function, or one that it calls, keeps a state or has effects.
     pub fn is_stateful_function(&self, name: &str) -> bool {
-        self.function_reach().is_some_and(|reach| reach.stateful.contains(name))
+        self.function_reach(name).is_some_and(|reach| reach.is_stateful)
     }
 
     /// The function that the library says is the gradient of another one.

@@ -1,150 +1,23 @@
-//! Functions: the library that comes with a graph, and a function's body as a graph of its own.
+//! Functions: calls of them by name, and a function's body as a graph of its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
 
 use super::budget::Budget;
+use super::library::Library;
 use super::node_def::node_attrs;
-use super::same_function::distinct;
 use super::{created, default_value};
-use crate::attr::{AttrValue, FunctionRef};
+use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::op::{ArgType, OpDef, Signature};
 use crate::proto::{
-    self, AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, attr_value,
+    self, AttrValue as ProtoValue, FunctionDef, GraphDef, NodeDef, attr_value,
     op_def::{ArgDef, AttrDef},
 };
 use crate::registry::Registry;
 
-/// Functions, by what they come to call.
-#[derive(Clone, Debug)]
-pub(crate) struct Reach {
-    /// Those that keep a state or have effects, or call one that does.
-    pub(crate) stateful: HashSet<String>,
-    /// Those that do more than to read variables which they are given, or call one that does.
-    pub(crate) active: HashSet<String>,
-    /// How deeply calls are nested in those that call others and are not recursive.
-    pub(crate) heights: HashMap<String, usize>,
-    /// Those that may come to call themselves, or others that do.
-    pub(crate) recursive: HashSet<String>,
-}
-
-/// The functions of a graph, by name. A copy shares their definitions.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Library {
-    functions: Vec<Arc<FunctionDef>>,
-    /// Which functions are gradients of others.
-    gradients: Vec<proto::GradientDef>,
-    by_name: HashMap<String, usize>,
-    /// What they come to call, once somebody has asked.
-    pub(super) reach: OnceLock<Reach>,
-}
-
 impl Library {
-    /// The functions that come with a graph, if any do.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if two functions of one name differ, or a function has two gradients.
-    pub(super) fn of(def: &GraphDef) -> Result<Option<Library>> {
-        let GraphDef { library, .. } = def;
-        let Some(library) = library else { return Ok(None) };
-        let functions = distinct(library)?.into_iter().cloned().map(Arc::new).collect();
-        Ok(Some(Library::with(functions, library.gradient.clone())))
-    }
-
-    fn with(functions: Vec<Arc<FunctionDef>>, gradients: Vec<proto::GradientDef>) -> Library {
-        let names = functions.iter().enumerate();
-        let names = names.filter_map(|(i, function)| Some((function.signature.as_ref()?.name.clone(), i)));
-        Library { by_name: names.collect(), functions, gradients, reach: OnceLock::new() }
-    }
-
-    /// The library as a message.
-    pub(super) fn to_def(&self) -> FunctionDefLibrary {
-        FunctionDefLibrary { function: self.iter().cloned().collect(), gradient: self.gradients.clone() }
-    }
-
-    /// The functions, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &FunctionDef> {
-        self.functions.iter().map(|function| &**function)
-    }
-
-    /// Adds a function whose name none has yet.
-    pub(super) fn insert(&mut self, name: String, function: FunctionDef) {
-        self.reach.take();
-        self.by_name.insert(name, self.functions.len());
-        self.functions.push(Arc::new(function));
-    }
-
-    /// How many functions there are.
-    pub(super) fn len(&self) -> usize {
-        self.functions.len()
-    }
-
-    /// Removes the functions that were added when there were `length` already.
-    pub(super) fn truncate(&mut self, length: usize) {
-        self.reach.take();
-        self.functions.truncate(length);
-        self.by_name.retain(|_, index| *index < length);
-    }
-
-    /// The function with this name.
-    pub(super) fn find(&self, name: &str) -> Option<&FunctionDef> {
-        self.by_name.get(name).and_then(|&index| self.functions.get(index)).map(|function| &**function)
-    }
-
-    /// The same, shared.
-    pub(super) fn find_shared(&self, name: &str) -> Option<Arc<FunctionDef>> {
-        self.by_name.get(name).and_then(|&index| self.functions.get(index)).cloned()
-    }
-
-    /// The function that the library says is the gradient of another one.
-    pub(super) fn gradient_of(&self, name: &str) -> Option<&str> {
-        let found = self.gradients.iter().find(|gradient| gradient.function_name == name);
-        found.map(|gradient| gradient.gradient_func.as_str()).filter(|gradient| !gradient.is_empty())
-    }
-
-    /// The names of the functions.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.by_name.keys().map(String::as_str)
-    }
-
-    /// The names of the functions that calls can come to run, with their gradients.
-    pub(super) fn reached<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> HashSet<&str> {
-        let mut used: HashSet<&str> = HashSet::new();
-        let mut open: Vec<String> = calls.flat_map(functions_in).collect();
-        while let Some(name) = open.pop() {
-            let Some((index, function)) = self.by_name.get(&name).and_then(|&i| Some((i, self.functions.get(i)?)))
-            else {
-                continue;
-            };
-            let name = self.functions[index].signature.as_ref().map_or("", |signature| &signature.name);
-            if used.insert(name) {
-                let nodes = &function.node_def;
-                open.extend(
-                    nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions).map(str::to_owned),
-                );
-                open.extend(nodes.iter().map(|node| node.op.clone()));
-                let gradients = self.gradients.iter().filter(|gradient| gradient.function_name == name);
-                open.extend(gradients.map(|gradient| gradient.gradient_func.clone()));
-            }
-        }
-        used
-    }
-
-    /// The functions that calls can come to run, with their gradients; `None` if there are none.
-    pub(super) fn retained<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> Option<Library> {
-        let used = self.reached(calls);
-        if used.is_empty() {
-            return None;
-        }
-        let (mut functions, mut gradients) = (self.functions.clone(), self.gradients.clone());
-        functions.retain(|function| function.signature.as_ref().is_some_and(|own| used.contains(&*own.name)));
-        gradients.retain(|gradient| used.contains(&*gradient.function_name));
-        Some(Library::with(functions, gradients))
-    }
-
     /// A node whose op is a function, as one that calls it; `None` for other nodes.
     pub(super) fn as_call(&self, node: &NodeDef, registry: &Registry) -> Option<Result<NodeDef>> {
         let function = self.find(&node.op).filter(|_| registry.find_op(&node.op).is_none())?;
@@ -183,62 +56,6 @@ impl Library {
         let nodes = def.node.iter().map(|node| call(node).unwrap_or_else(|| node.clone()));
         Some(GraphDef { node: nodes.collect(), ..def.clone() })
     }
-
-    /// The functions that nodes name in their attrs, and those that their bodies name in turn.
-    pub(super) fn reachable<'a>(&'a self, nodes: &'a [NodeDef]) -> Vec<&'a FunctionDef> {
-        let mut seen = HashSet::new();
-        let mut found: Vec<&FunctionDef> = Vec::new();
-        let mut pending: Vec<&[NodeDef]> = vec![nodes];
-        while let Some(nodes) = pending.pop() {
-            for name in called_by(nodes) {
-                if let Some(function) = self.find(name)
-                    && seen.insert(name)
-                {
-                    found.push(function);
-                    pending.push(&function.node_def);
-                }
-            }
-        }
-        found
-    }
-}
-
-/// The names of a function and of those that are handed to it.
-fn functions_in(call: &FunctionRef) -> Vec<String> {
-    let mut names = vec![call.name.clone()];
-    let mut open: Vec<&AttrValue> = call.attrs.values().collect();
-    while let Some(value) = open.pop() {
-        let functions = match value {
-            AttrValue::Func(function) => std::slice::from_ref(function),
-            AttrValue::ListFunc(functions) => functions,
-            _ => &[],
-        };
-        names.extend(functions.iter().map(|function| function.name.clone()));
-        open.extend(functions.iter().flat_map(|function| function.attrs.values()));
-    }
-    names
-}
-
-/// The names that nodes may call functions by: those in attrs, and their ops.
-pub(super) fn called_by(nodes: &[NodeDef]) -> impl Iterator<Item = &str> {
-    let named = nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions);
-    named.chain(nodes.iter().map(|node| node.op.as_str()))
-}
-
-/// The names of the functions in an attr, and of those that are handed to them.
-fn named_functions(value: &ProtoValue) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        let functions = match &value.value {
-            Some(attr_value::Value::Func(function)) => std::slice::from_ref(function),
-            Some(attr_value::Value::List(list)) => &list.func,
-            _ => &[],
-        };
-        names.extend(functions.iter().map(|function| function.name.as_str()));
-        open.extend(functions.iter().flat_map(|function| function.attr.values()));
-    }
-    names
 }
 
 /// Values that the names in a function's body stand for: a node and some of its outputs.

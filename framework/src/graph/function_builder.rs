@@ -1,7 +1,6 @@
 //! Functions of a graph's library, built from closures.
 
 use super::callee::Function;
-use super::names::numbered;
 use super::values::{NOWHERE, Values};
 use super::{Graph, Output, TensorSpec};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
@@ -74,14 +73,28 @@ impl Graph {
         Ok(Function::declare(name, arguments, results, self.is_stateful_function(name)))
     }
 
-    /// `base`, or `base_1`, `base_2`, ..., whichever no function and no op has; characters that names of functions lack
+    /// `base`, or `base_1`, `base_2`, ..., with a number that no function and no op has; characters that names of functions lack
     /// are replaced.
-    pub fn free_function_name(&mut self, base: &str) -> String {
+    pub fn free_function_name(&self, base: &str) -> String {
         let base: String = base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let mut suffixes = std::mem::take(&mut self.function_suffixes);
         let is_free = |name: &str| !self.has_function(name) && self.registry.find_op(name).is_none();
-        let name = numbered(&base, &mut suffixes, is_free);
-        self.function_suffixes = suffixes;
-        name
+        if is_free(&base) {
+            return base;
+        }
+        let numbered = |number: u64| format!("{base}_{number}");
+        // Numbers are taken one after the other: the first that is free is found in few steps, with nothing to remember that copies
+        // of the graph would have to share.
+        let (mut taken, mut free) = (0, 1);
+        while !is_free(&numbered(free)) {
+            (taken, free) = (free, free.saturating_mul(2));
+        }
+        while free - taken > 1 {
+            let middle = taken + (free - taken) / 2;
+            match is_free(&numbered(middle)) {
+                true => free = middle,
+                false => taken = middle,
+            }
+        }
+        numbered(free)
     }
 }

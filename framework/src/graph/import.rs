@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::budget::Budget;
 use super::build::NodeSpec;
-use super::function::Library;
 use super::infer::Scope;
+use super::library::Library;
 use super::missing::{MissingOps, missing_outputs};
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};

@@ -23,6 +23,7 @@ mod implied;
 mod import;
 mod infer;
 mod inlined;
+mod library;
 mod literal;
 mod loops;
 mod missing;
@@ -80,8 +81,8 @@ use std::sync::{Arc, OnceLock};
 
 use context::{Context, Dependencies};
 use evaluate::Constants;
-use function::Library;
 use ids::Epochs;
+use library::Library;
 
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;
@@ -132,8 +133,6 @@ pub struct Graph {
     versions: VersionDef,
     /// The functions that came with the graph, and those that were built.
     functions: Option<Arc<Library>>,
-    /// The last number that made a name of a function's.
-    function_suffixes: HashMap<String, u32>,
     /// What is known of the shapes of outputs that are not fully known, unknown dimensions with their identity.
     links: HashMap<Output, LinkedShape>,
     /// What is known of the shapes and dtypes behind resources and variants.
@@ -163,7 +162,6 @@ impl Graph {
             suffixes: HashMap::new(),
             versions: VersionDef { producer: GRAPH_DEF_VERSION, ..VersionDef::default() },
             functions: None,
-            function_suffixes: HashMap::new(),
             links: HashMap::new(),
             held: HashMap::new(),
             next_symbol: 0,

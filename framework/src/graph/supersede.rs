@@ -60,7 +60,6 @@ impl Graph {
     /// from where that graph is.
     pub(crate) fn adopt_functions(&mut self, from: &mut Graph) {
         self.functions = from.functions.take();
-        self.function_suffixes = std::mem::take(&mut from.function_suffixes);
         self.next_symbol = self.next_symbol.max(from.next_symbol);
     }
 }

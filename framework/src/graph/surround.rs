@@ -109,7 +109,6 @@ impl Graph {
         let length = to.functions.unwrap_or(0);
         if let Some(functions) = self.functions.as_mut().filter(|functions| functions.len() > length) {
             Arc::make_mut(functions).truncate(length);
-            self.function_suffixes.clear();
         }
         if to.functions.is_none() {
             self.functions = None;

@@ -9,6 +9,8 @@ use super::build::NodeSpec;
 use super::callee::Function;
 use super::context::Context;
 use super::infer::Scope;
+use super::library::Library;
+use super::reach::look;
 use super::remembered::Known;
 use super::values::Values;
 use super::{Graph, Node, NodeId, Output, created};
@@ -273,7 +275,9 @@ impl Graph {
             waits: trace.waits.clone(),
             is_stateful: trace.is_stateful(),
         };
-        Arc::make_mut(self.functions.get_or_insert_default()).insert(name.to_owned(), def);
+        let Graph { functions, registry, .. } = self;
+        let known = |functions: &Library, layer: usize| look(registry, functions, layer);
+        Arc::make_mut(functions.get_or_insert_default()).insert(name.to_owned(), def, known);
         Ok(function)
     }
 

@@ -151,9 +151,9 @@ impl Functions {
         let (arguments, results) = graph.function_dtypes(call)?;
         let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
         let key = Key { function, device: device.to_owned() };
-        let reach = graph.function_reach();
-        let body = if reach.is_some_and(|reach| reach.stateful.contains(&call.name)) {
-            let outer = outer.filter(|_| reach.is_some_and(|reach| reach.recursive.contains(&call.name)));
+        let reach = graph.function_reach(&call.name).unwrap_or_default();
+        let body = if reach.is_stateful {
+            let outer = outer.filter(|_| reach.is_recursive);
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
             match around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
                 Some(body) => Held::Borrowed(body),
@@ -188,8 +188,8 @@ impl Functions {
         depth: u32,
     ) -> Option<Result<Arc<dyn Function>>> {
         let graph = self.graph();
-        let reach = graph.function_reach()?;
-        if depth > MOST_NESTED || reach.stateful.contains(&call.name) || reach.recursive.contains(&call.name) {
+        let reach = graph.function_reach(&call.name).unwrap_or_default();
+        if depth > MOST_NESTED || reach.is_stateful || reach.is_recursive {
             return None;
         }
         let assumed = Assumed::new(values, &self.specialized)?;

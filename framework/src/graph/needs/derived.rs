@@ -54,6 +54,6 @@ impl<'a> Derived<'a> {
 
     /// A function that came to be as one was derived.
     pub(super) fn function(&self, name: &str) -> Option<Callee<'a>> {
-        self.library.as_ref()?.functions.as_ref()?.find_shared(name).map(Callee::Derived)
+        self.library.as_ref()?.functions.as_ref()?.find_shared(name).cloned().map(Callee::Derived)
     }
 }

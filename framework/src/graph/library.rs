@@ -1,0 +1,301 @@
+//! The functions of a graph, by name.
+//!
+//! They lie in layers, which copies of a library share: what is added to a copy lies above them, and what is known of a layer's
+//! functions stays known. A layer is at least twice as large as the next, so that there are few.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use super::same_function::distinct;
+use crate::attr::{AttrValue, FunctionRef};
+use crate::error::Result;
+use crate::proto::{self, AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, attr_value};
+
+/// What a function comes to by its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// Whether it keeps a state or has effects, or calls one that does.
+    pub(crate) is_stateful: bool,
+    /// Whether it does more than to read variables which it is given, or calls one that does.
+    pub(crate) is_active: bool,
+    /// Whether it may come to call itself, or others that do.
+    pub(crate) is_recursive: bool,
+    /// How deeply calls are nested in it, if it is not recursive.
+    pub(crate) height: usize,
+}
+
+/// What is known of the functions of a layer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// What each comes to, in their order.
+    pub(super) reach: Vec<Reach>,
+    /// What they call by names that no function in this layer or below has: nearly all are ops.
+    pub(super) elsewhere: HashSet<String>,
+}
+
+/// Functions that were added together, or one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layer {
+    /// How many functions are in the layers below.
+    first: usize,
+    functions: Vec<Arc<FunctionDef>>,
+    by_name: HashMap<String, usize>,
+    /// Once somebody has asked, or there is a layer above.
+    known: OnceLock<Known>,
+}
+
+impl Layer {
+    fn new(first: usize, functions: Vec<Arc<FunctionDef>>) -> Layer {
+        let names = functions.iter().enumerate();
+        let names = names.filter_map(|(place, function)| Some((function.signature.as_ref()?.name.clone(), place)));
+        Layer { first, by_name: names.collect(), functions, known: OnceLock::new() }
+    }
+
+    /// The functions, in order.
+    pub(super) fn functions(&self) -> impl ExactSizeIterator<Item = &FunctionDef> {
+        self.functions.iter().map(|function| &**function)
+    }
+
+    /// Where a function is among them.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// How many functions are in this layer and below.
+    fn end(&self) -> usize {
+        self.first + self.functions.len()
+    }
+
+    /// The functions of this layer and of one on it.
+    fn with(&self, above: &Layer) -> Layer {
+        let functions = self.functions.iter().chain(&above.functions).cloned().collect();
+        let merged = Layer::new(self.first, functions);
+        if let (Some(below), Some(above)) = (self.known.get(), above.known.get()) {
+            let mut known = below.clone();
+            known.reach.extend(&above.reach);
+            known.elsewhere.extend(above.elsewhere.iter().cloned());
+            _ = merged.known.set(known);
+        }
+        merged
+    }
+}
+
+/// The functions of a graph, by name. No function calls one of a layer above its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Library {
+    layers: Vec<Arc<Layer>>,
+    /// Which functions are gradients of others.
+    gradients: Arc<[proto::GradientDef]>,
+}
+
+impl Library {
+    /// The functions that come with a graph, if any do.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if two functions of one name differ, or a function has two gradients.
+    pub(super) fn of(def: &GraphDef) -> Result<Option<Library>> {
+        let GraphDef { library, .. } = def;
+        let Some(library) = library else { return Ok(None) };
+        let functions = distinct(library)?.into_iter().cloned().map(Arc::new).collect();
+        Ok(Some(Library::with(functions, library.gradient.clone())))
+    }
+
+    fn with(functions: Vec<Arc<FunctionDef>>, gradients: Vec<proto::GradientDef>) -> Library {
+        Library { layers: vec![Arc::new(Layer::new(0, functions))], gradients: gradients.into() }
+    }
+
+    /// The library as a message.
+    pub(super) fn to_def(&self) -> FunctionDefLibrary {
+        FunctionDefLibrary { function: self.iter().cloned().collect(), gradient: self.gradients.to_vec() }
+    }
+
+    /// The functions, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &FunctionDef> {
+        self.shared().map(|function| &**function)
+    }
+
+    fn shared(&self) -> impl Iterator<Item = &Arc<FunctionDef>> {
+        self.layers.iter().flat_map(|layer| &layer.functions)
+    }
+
+    /// How many functions there are.
+    pub(super) fn len(&self) -> usize {
+        self.layers.last().map_or(0, |layer| layer.end())
+    }
+
+    /// Adds a function whose name none has yet. `look` finds out what there is to know of a layer.
+    pub(super) fn insert(&mut self, name: String, function: FunctionDef, look: impl Fn(&Library, usize) -> Known) {
+        for index in 0..self.layers.len() {
+            // One that is called already belongs to its callers' layer, with all between.
+            if self.known(index, &look).elsewhere.contains(&name) {
+                let functions = self.layers.drain(index..).collect::<Vec<_>>();
+                let first = functions.first().map_or(0, |layer| layer.first);
+                let functions = functions.iter().flat_map(|layer| layer.functions.iter().cloned()).collect();
+                self.layers.push(Arc::new(Layer::new(first, functions)));
+                self.push(name, function);
+                return;
+            }
+        }
+        self.merge();
+        self.layers.push(Arc::new(Layer { first: self.len(), ..Layer::default() }));
+        self.push(name, function);
+    }
+
+    /// Adds a function to the uppermost layer, of which nothing is known any more.
+    fn push(&mut self, name: String, function: FunctionDef) {
+        let Some(layer) = self.layers.last_mut().map(Arc::make_mut) else { return };
+        layer.known.take();
+        layer.by_name.insert(name, layer.functions.len());
+        layer.functions.push(Arc::new(function));
+    }
+
+    /// Merges layers that are not twice as large as what is above them.
+    fn merge(&mut self) {
+        while let [.., below, above] = &self.layers[..]
+            && below.functions.len() < 2 * above.functions.len()
+        {
+            let merged = Arc::new(below.with(above));
+            self.layers.truncate(self.layers.len() - 2);
+            self.layers.push(merged);
+        }
+    }
+
+    /// What is known of a layer, which `look` finds out if nobody has asked yet.
+    pub(super) fn known(&self, index: usize, look: impl Fn(&Library, usize) -> Known) -> &Known {
+        self.layers[index].known.get_or_init(|| look(self, index))
+    }
+
+    /// The layers, the lowest first.
+    pub(super) fn layers(&self) -> &[Arc<Layer>] {
+        &self.layers
+    }
+
+    /// Removes the functions that were added when there were `length` already.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.layers.retain(|layer| layer.first < length);
+        if let Some(layer) = self.layers.last_mut().filter(|layer| layer.end() > length) {
+            let functions = layer.functions[..length - layer.first].to_vec();
+            *layer = Arc::new(Layer::new(layer.first, functions));
+        }
+    }
+
+    /// Where a function is: in which layer, and where there.
+    pub(super) fn place(&self, name: &str) -> Option<(usize, usize)> {
+        let layers = self.layers.iter().enumerate().rev();
+        layers.filter_map(|(index, layer)| Some((index, layer.place(name)?))).next()
+    }
+
+    /// The function with this name.
+    pub(super) fn find(&self, name: &str) -> Option<&FunctionDef> {
+        self.find_shared(name).map(|function| &**function)
+    }
+
+    /// The same, shared.
+    pub(super) fn find_shared(&self, name: &str) -> Option<&Arc<FunctionDef>> {
+        let (layer, place) = self.place(name)?;
+        Some(&self.layers[layer].functions[place])
+    }
+
+    /// The function that the library says is the gradient of another one.
+    pub(super) fn gradient_of(&self, name: &str) -> Option<&str> {
+        let found = self.gradients.iter().find(|gradient| gradient.function_name == name);
+        found.map(|gradient| gradient.gradient_func.as_str()).filter(|gradient| !gradient.is_empty())
+    }
+
+    /// The names of the functions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().flat_map(|layer| layer.by_name.keys().map(String::as_str))
+    }
+
+    /// The names of the functions that calls can come to run, with their gradients.
+    pub(super) fn reached<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> HashSet<&str> {
+        let mut used: HashSet<&str> = HashSet::new();
+        let mut open: Vec<String> = calls.flat_map(functions_in).collect();
+        while let Some(name) = open.pop() {
+            let Some(function) = self.find(&name) else { continue };
+            let name = name_of(function);
+            if used.insert(name) {
+                let nodes = &function.node_def;
+                open.extend(
+                    nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions).map(str::to_owned),
+                );
+                open.extend(nodes.iter().map(|node| node.op.clone()));
+                let gradients = self.gradients.iter().filter(|gradient| gradient.function_name == name);
+                open.extend(gradients.map(|gradient| gradient.gradient_func.clone()));
+            }
+        }
+        used
+    }
+
+    /// The functions that calls can come to run, with their gradients; `None` if there are none.
+    pub(super) fn retained<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> Option<Library> {
+        let used = self.reached(calls);
+        if used.is_empty() {
+            return None;
+        }
+        let functions =
+            self.shared().filter(|function| function.signature.is_some() && used.contains(name_of(function)));
+        let gradients = self.gradients.iter().filter(|gradient| used.contains(&*gradient.function_name));
+        Some(Library::with(functions.cloned().collect(), gradients.cloned().collect()))
+    }
+
+    /// The functions that nodes name in their attrs, and those that their bodies name in turn.
+    pub(super) fn reachable<'a>(&'a self, nodes: &'a [NodeDef]) -> Vec<&'a FunctionDef> {
+        let mut seen = HashSet::new();
+        let mut found: Vec<&FunctionDef> = Vec::new();
+        let mut pending: Vec<&[NodeDef]> = vec![nodes];
+        while let Some(nodes) = pending.pop() {
+            for name in called_by(nodes) {
+                if let Some(function) = self.find(name)
+                    && seen.insert(name)
+                {
+                    found.push(function);
+                    pending.push(&function.node_def);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn name_of(function: &FunctionDef) -> &str {
+    function.signature.as_ref().map_or("", |signature| &signature.name)
+}
+
+/// The names of a function and of those that are handed to it.
+fn functions_in(call: &FunctionRef) -> Vec<String> {
+    let mut names = vec![call.name.clone()];
+    let mut open: Vec<&AttrValue> = call.attrs.values().collect();
+    while let Some(value) = open.pop() {
+        let functions = match value {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions,
+            _ => &[],
+        };
+        names.extend(functions.iter().map(|function| function.name.clone()));
+        open.extend(functions.iter().flat_map(|function| function.attrs.values()));
+    }
+    names
+}
+
+/// The names that nodes may call functions by: those in attrs, and their ops.
+pub(super) fn called_by(nodes: &[NodeDef]) -> impl Iterator<Item = &str> {
+    let named = nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions);
+    named.chain(nodes.iter().map(|node| node.op.as_str()))
+}
+
+/// The names of the functions in an attr, and of those that are handed to them.
+fn named_functions(value: &ProtoValue) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let functions = match &value.value {
+            Some(attr_value::Value::Func(function)) => std::slice::from_ref(function),
+            Some(attr_value::Value::List(list)) => &list.func,
+            _ => &[],
+        };
+        names.extend(functions.iter().map(|function| function.name.as_str()));
+        open.extend(functions.iter().flat_map(|function| function.attr.values()));
+    }
+    names
+}
