@@ -93,7 +93,7 @@ impl Training {
             println!("{:9.2} ms {count:5}  {op}", time.as_secs_f64() * 1e3);
         }
         metadata.step_stats.sort_by_key(|node| std::cmp::Reverse(node.time));
-        for node in metadata.step_stats.iter().take(4000) {
+        for node in metadata.step_stats.iter().take(40) {
             println!(
                 "{:9.2} ms  {} {}: {} -> {}",
                 node.time.as_secs_f64() * 1e3,
