@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Holds the gradients of whole models with respect to all their weights against TensorFlow's.
 
-Usage: gradients.py --kernlink COMMAND [--models DIR] [--second] [NAME...]
+Usage: gradients.py --kernlink COMMAND [--models DIR] [--second] [--double] [--each] [NAME...]
 Needs: requirements.txt, in a virtual environment of its own, and what export_models.py has written to DIR, but for seq2seq and
 dynamic-rnn, whose loops are those of TensorFlow 1 with TensorArrays: TensorFlow cannot differentiate these when they come from a file.
 
 Of each model the last output is differentiated, before a Softmax if that is last, with random numbers that flow back, with respect
 to every constant of floats that has more than one element. Told is the largest difference, relative to the largest element of the
-gradient. With --second, the gradient of the sum of all gradients with respect to the inputs is compared, too.
+gradient. With --second, the gradient of the sum of all gradients with respect to the inputs is compared, too. With --double, Kernlink
+and TensorFlow are both held against what TensorFlow computes when all floats of the same graph are doubles. --each tells the
+difference of every weight.
 """
 import argparse
 import json
@@ -18,7 +20,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import graph_pb2, node_def_pb2
 
 v1 = tf.compat.v1
 
@@ -44,7 +46,8 @@ def tensor(name):
 
 def relative(found, expected):
     size = np.abs(expected).max()
-    return np.abs(found - expected).max() / size if size else np.abs(found).max()
+    difference = np.nan_to_num(np.abs(found - expected).max(), nan=np.inf)
+    return difference / size if size else difference
 
 
 def from_file(folder, name):
@@ -58,14 +61,19 @@ def from_file(folder, name):
 
 
 WIDTH, TOKENS = 64, 50
-RANDOM = np.random.default_rng(2)
 
 
-def weight(*shape):
-    return tf.constant((RANDOM.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32))
+class Weights:
+    """Makes the same random weights for each dtype."""
+
+    def __init__(self, dtype):
+        self.dtype, self.random = dtype, np.random.default_rng(2)
+
+    def __call__(self, *shape):
+        return tf.constant((self.random.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32), self.dtype)
 
 
-def gated(inputs):
+def gated(weight, inputs):
     """A gated recurrent unit, of inputs of so many elements."""
     gates, bias = weight(inputs + WIDTH, 2 * WIDTH), weight(2 * WIDTH)
     candidate, candidate_bias = weight(inputs + WIDTH, WIDTH), weight(WIDTH)
@@ -80,24 +88,24 @@ def gated(inputs):
 
 def loop(step, xs, state, length):
     """What a unit makes of each of `xs`, in TensorArrays."""
-    taken = tf.TensorArray(tf.float32, length).unstack(xs)
+    taken = tf.TensorArray(xs.dtype, length).unstack(xs)
 
     def body(time, state, given):
         state = step(taken.read(time), state)
         return time + 1, state, given.write(time, state)
 
-    given = tf.TensorArray(tf.float32, length)
+    given = tf.TensorArray(xs.dtype, length)
     _, state, given = tf.while_loop(lambda time, *_: time < length, body, [tf.constant(0), state, given])
     return given.stack(), state
 
 
-def seq2seq():
+def seq2seq(weight):
     """An encoder and a decoder that looks at all that the encoder gave."""
     source, target = v1.placeholder(tf.int32, [4, 12], "source"), v1.placeholder(tf.int32, [4, 10], "target")
     words = weight(TOKENS, WIDTH)
     embedded = [tf.transpose(tf.gather(words, tokens), [1, 0, 2]) for tokens in (source, target)]
-    encoded, state = loop(gated(WIDTH), embedded[0], tf.zeros([4, WIDTH]), 12)
-    encoded, unit, scores = tf.transpose(encoded, [1, 0, 2]), gated(2 * WIDTH), weight(WIDTH, WIDTH)
+    encoded, state = loop(gated(weight, WIDTH), embedded[0], tf.zeros([4, WIDTH], weight.dtype), 12)
+    encoded, unit, scores = tf.transpose(encoded, [1, 0, 2]), gated(weight, 2 * WIDTH), weight(WIDTH, WIDTH)
 
     def step(x, state):
         shares = tf.nn.softmax(tf.matmul(tf.expand_dims(tf.matmul(state, scores), 1), encoded, transpose_b=True))
@@ -105,7 +113,7 @@ def seq2seq():
 
     decoded, _ = loop(step, embedded[1], state, 10)
     logits = tf.nn.bias_add(tf.matmul(tf.reshape(decoded, [-1, WIDTH]), weight(WIDTH, TOKENS)), weight(TOKENS))
-    feeds = {"source": RANDOM.integers(0, TOKENS, [4, 12], np.int32), "target": RANDOM.integers(0, TOKENS, [4, 10], np.int32)}
+    feeds = {name: weight.random.integers(0, TOKENS, [4, size], np.int32) for name, size in (("source", 12), ("target", 10))}
     return logits.name, feeds
 
 
@@ -114,8 +122,8 @@ class Unit:
 
     state_size = output_size = WIDTH
 
-    def __init__(self):
-        self.step = gated(WIDTH)
+    def __init__(self, weight):
+        self.step = gated(weight, WIDTH)
 
     def zero_state(self, batch, dtype):
         return tf.zeros([batch, WIDTH], dtype)
@@ -125,40 +133,80 @@ class Unit:
         return state, state
 
 
-def dynamic_rnn():
+def dynamic_rnn(weight):
     """Sequences of several lengths."""
-    x, lengths = v1.placeholder(tf.float32, [5, 20, WIDTH], "x"), tf.constant([20, 7, 13, 1, 16])
-    outputs, state = v1.nn.dynamic_rnn(Unit(), x, lengths, dtype=tf.float32)
+    x, lengths = v1.placeholder(weight.dtype, [5, 20, WIDTH], "x"), tf.constant([20, 7, 13, 1, 16])
+    outputs, state = v1.nn.dynamic_rnn(Unit(weight), x, lengths, dtype=weight.dtype)
     y = tf.concat([tf.reshape(outputs, [-1, WIDTH]), state], 0)
-    return y.name, {"x": RANDOM.standard_normal([5, 20, WIDTH]).astype(np.float32)}
+    return y.name, {"x": weight.random.standard_normal([5, 20, WIDTH]).astype(np.float32)}
 
 
 BUILT = {"seq2seq": seq2seq, "dynamic-rnn": dynamic_rnn}
+FLOAT, DOUBLE = tf.float32.as_datatype_enum, tf.float64.as_datatype_enum
 
 
-def compare(kernlink, folder, name, second):
-    v1.experimental.output_all_intermediates(True)
-    with tf.Graph().as_default() as graph:
-        y_name, feeds = BUILT[name]() if name in BUILT else from_file(folder, name)
-        weights = [node.name for node in graph.as_graph_def().node if node.op == "Const" and node.attr["dtype"].type == 1
-                   and int(np.prod([dim.size for dim in node.attr["value"].tensor.tensor_shape.dim] or [1])) > 1]
-        y = graph.get_tensor_by_name(tensor(y_name))
-        feed_dict = {graph.get_tensor_by_name(tensor(feed)): value for feed, value in feeds.items()}
-        with v1.Session(graph=graph) as session:
-            shape = session.run(y, feed_dict).shape
-        flow = tf.constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32), name="flow")
-        xs = [graph.get_tensor_by_name(weight + ":0") for weight in weights]
-        forward = graph.as_graph_def()
-        gradients = tf.gradients([y], xs, [flow])
+def widen(nodes):
+    """Makes doubles of all floats of nodes."""
+    for value in [value for node in nodes for value in node.attr.values()]:
+        if value.type == FLOAT:
+            value.type = DOUBLE
+        if value.HasField("list"):
+            value.list.type[:] = [DOUBLE if dtype == FLOAT else dtype for dtype in value.list.type]
+        if value.HasField("func"):
+            value.func.name += "_double"
+        if value.HasField("tensor") and value.tensor.dtype == FLOAT:
+            value.tensor.CopyFrom(tf.make_tensor_proto(tf.make_ndarray(value.tensor).astype(np.float64)))
+
+
+def normalisation(node):
+    """What makes up a FusedBatchNorm with given statistics, of which TensorFlow has no kernel for doubles."""
+    if node.attr["is_training"].b:
+        sys.exit(f"{node.name}: statistics of batches are not known in double")
+    x, scale, offset, mean, variance = node.input
+    made = []
+
+    def step(op, *inputs, name=None):
+        made.append(node_def_pb2.NodeDef(name=name or f"{node.name}/{op}{len(made)}", op=op, input=inputs))
+        made[-1].attr["T"].type = DOUBLE
+        return made[-1].name
+
+    epsilon = node_def_pb2.NodeDef(name=node.name + "/epsilon", op="Const")
+    epsilon.attr["dtype"].type = DOUBLE
+    epsilon.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(np.float64(node.attr["epsilon"].f)))
+    factor = step("Mul", scale, step("Rsqrt", step("AddV2", variance, epsilon.name)))
+    step("AddV2", step("Mul", step("Sub", x, mean), factor), offset, name=node.name)
+    return [epsilon, *made]
+
+
+def in_double(graph_def):
+    """The same graph with doubles for floats, and functions of other names."""
+    nodes = [made for node in graph_def.node for made in (normalisation(node) if node.op.startswith("FusedBatchNorm") else [node])]
+    double = graph_pb2.GraphDef(node=nodes, library=graph_def.library, versions=graph_def.versions)
+    widen(double.node)
+    for function in double.library.function:
+        function.signature.name += "_double"
+        widen(function.node_def)
+        for argument in [*function.signature.input_arg, *function.signature.output_arg]:
+            argument.type = DOUBLE if argument.type == FLOAT else argument.type
+    return double
+
+
+def differentiate(graph, y, weights, feeds, second):
+    """TensorFlow's gradients, by the weight's number, and those of their sum with respect to inputs."""
+    named = lambda name: graph.get_tensor_by_name(tensor(name))  # noqa: E731
+    with graph.as_default(), v1.Session(graph=graph) as session:
+        gradients = tf.gradients([named(y)], [named(weight) for weight in weights], [named("flow")])
         first = {k: tf.convert_to_tensor(g) for k, g in enumerate(gradients) if g is not None}
-        inputs = [x for x in feed_dict if x.dtype.is_floating]
-        again = tf.gradients(list(first.values()), inputs) if second else []
-        with v1.Session(graph=graph) as session:
-            expected, expected_second = session.run([first, again], feed_dict)
+        again = dict(zip(second, tf.gradients(list(first.values()), [named(x) for x in second]))) if second else {}
+        return session.run([first, again], {named(feed): value for feed, value in feeds.items()})
+
+
+def kernlinks(kernlink, graph_def, y, weights, feeds, second, wanted):
+    """Kernlink's gradients: those of the weights `wanted`, and those of their sum with respect to inputs."""
     with tempfile.TemporaryDirectory() as scratch:
         ours = lambda name: os.path.join(scratch, name)  # noqa: E731
         with open(ours("model.pb"), "wb") as file:
-            file.write(forward.SerializeToString())
+            file.write(graph_def.SerializeToString())
 
         def add(model, out, ys, xs, flows=()):
             command = [kernlink, "gradients", ours(model), "-o", ours(out)]
@@ -169,27 +217,58 @@ def compare(kernlink, folder, name, second):
         def run(model, fetches):
             command = [kernlink, "run", ours(model), "--save", ours("answers")]
             command += [part for feed in feeds for part in ("--input", f"{feed}=@{ours(feed + '.npy')}")]
-            subprocess.run(command + [part for name in fetches for part in ("--output", name)], check=True,
+            subprocess.run(command + [part for name in fetches.values() for part in ("--output", name)], check=True,
                            stdout=subprocess.DEVNULL)
-            return [np.load(ours(f"answers/{name.replace('/', '_')}.npy")) for name in fetches]
+            return {key: np.load(ours(f"answers/{name.replace('/', '_')}.npy")) for key, name in fetches.items()}
 
         for feed, value in feeds.items():
             np.save(ours(feed + ".npy"), value)
-        add("model.pb", "first.pb", [y_name], weights, ["flow"])
-        names = {k: f"gradients/{k}" for k in expected}
-        found = dict(zip(names, run("first.pb", names.values())))
-        # A gradient that is zero but for rounding, as that of the bias of keys is, says nothing.
-        largest = max(np.abs(gradient).max() for gradient in expected.values())
-        zeros = [k for k in expected if max(np.abs(found[k]).max(), np.abs(expected[k]).max()) < 1e-7 * largest]
-        told = [k for k in expected if k not in zeros]
-        worst = max(told, key=lambda k: relative(found[k], expected[k]))
-        print(f"{name}: {len(told)} of {len(weights)} weights, at most {relative(found[worst], expected[worst]):.1e} of the "
-              f"largest element ({weights[worst]}); {len(zeros)} are zero but for rounding", flush=True)
+        add("model.pb", "first.pb", [y], weights, ["flow"])
+        names = {k: f"gradients/{k}" for k in wanted}
+        first, again = run("first.pb", names), {}
         if second:
-            add("first.pb", "second.pb", list(names.values()), list(feeds))
-            for (feed, _), answer in zip(feeds.items(), expected_second):
-                (found,) = run("second.pb", [f"gradients_1/{list(feeds).index(feed)}"])
-                print(f"{name}: second order with respect to {feed}, {relative(found, answer):.1e} of the largest element", flush=True)
+            add("first.pb", "second.pb", names.values(), second)
+            again = run("second.pb", {x: f"gradients_1/{k}" for k, x in enumerate(second)})
+        return first, again
+
+
+def compare(kernlink, folder, name, second, double, each):
+    v1.experimental.output_all_intermediates(True)
+    with tf.Graph().as_default() as graph:
+        y, feeds = BUILT[name](Weights(tf.float32)) if name in BUILT else from_file(folder, name)
+        weights = [node.name for node in graph.as_graph_def().node if node.op == "Const" and node.attr["dtype"].type == FLOAT
+                   and int(np.prod([dim.size for dim in node.attr["value"].tensor.tensor_shape.dim] or [1])) > 1]
+        with v1.Session(graph=graph) as session:
+            shape = session.run(tensor(y), {tensor(feed): value for feed, value in feeds.items()}).shape
+        flow = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+        tf.constant(flow, name="flow")
+    forward = graph.as_graph_def()
+    inputs = [feed for feed, value in feeds.items() if second and value.dtype == np.float32]
+    theirs = differentiate(graph, y, weights, feeds, inputs)
+    ours = kernlinks(kernlink, forward, y, weights, feeds, inputs, theirs[0])
+    sides, truth, rounding = {"Kernlink": ours}, theirs, 1e-7
+    if double:
+        with tf.Graph().as_default() as graph:
+            # TensorFlow cannot differentiate what is built when it comes from a file.
+            if name in BUILT:
+                BUILT[name](Weights(tf.float64))
+                tf.constant(flow, tf.float64, name="flow")
+            else:
+                tf.import_graph_def(in_double(forward), name="")
+        sides, truth, rounding = {"Kernlink": ours, "TensorFlow": theirs}, differentiate(graph, y, weights, feeds, inputs), 1e-14
+    # A gradient that is zero but for rounding, as that of the bias of keys is, says nothing.
+    largest = max(np.abs(gradient).max() for gradient in truth[0].values())
+    limits = [(truth[0], rounding * largest), *((first, 1e-7 * largest) for first, _ in sides.values())]
+    told = [k for k in truth[0] if not all(np.abs(gradients[k]).max() < limit for gradients, limit in limits)]
+    print(f"{name}: {len(told)} of {len(weights)} weights, {len(truth[0]) - len(told)} are zero but for rounding")
+    differences = {side: {k: relative(first[k], truth[0][k]) for k in told} for side, (first, _) in sides.items()}
+    for side, (_, again) in sides.items():
+        worst = max(told, key=differences[side].get)
+        print(f"  {side} differs by {differences[side][worst]:.1e} at most ({weights[worst]})", flush=True)
+        for x, answer in again.items():
+            print(f"  {side}'s second order with respect to {x} by {relative(answer, truth[1][x]):.1e}", flush=True)
+    for k in told if each else []:
+        print("", *(f"{difference[k]:.1e}" for difference in differences.values()), weights[k], flush=True)
 
 
 def main():
@@ -197,6 +276,8 @@ def main():
     parser.add_argument("--kernlink", required=True)
     parser.add_argument("--models")
     parser.add_argument("--second", action="store_true")
+    parser.add_argument("--double", action="store_true")
+    parser.add_argument("--each", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     files = sorted(path[:-3] for path in os.listdir(arguments.models) if path.endswith(".pb")) if arguments.models else []
@@ -206,7 +287,7 @@ def main():
     for name in names:
         # Gradients, too, are made in the form of the loops.
         (v1.disable_control_flow_v2 if name in BUILT else v1.enable_control_flow_v2)()
-        compare(os.path.abspath(arguments.kernlink), arguments.models, name, arguments.second)
+        compare(os.path.abspath(arguments.kernlink), arguments.models, name, arguments.second, arguments.double, arguments.each)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ class Training:
 
     def export(self, path):
         """Writes the graph of the loss: with the placeholders `x` and `y`, the variables, whose names begin with `trainable` or
-        `state`, the node `model` that gives them their values, the output `loss`, and `updates`, for averages."""
+        `state`, the node `model` that gives them their values from the checkpoint that is written beside it, the output `loss`,
+        and `updates`, for averages."""
         tf = self.tf
         specs = [tf.TensorSpec(value.shape, value.dtype, name) for value, name in ((self.x, "x"), (self.y, "y"))]
         function = tf.function(self.loss).get_concrete_function(*specs)
@@ -166,22 +167,33 @@ class Training:
         def attr(**fields):
             return tf.compat.v1.AttrValue(**fields)
 
-        assigned = []
+        def strings(name, values):
+            value = tf.make_tensor_proto(values, tf.string, (len(values),) if isinstance(values, list) else ())
+            add("Const", name, dtype=attr(type=value.dtype), value=attr(tensor=value))
+
+        saved = {}
         for outside, inside in function.graph.captures:
             name = inside.op.name
             variable = variables.get(id(outside))
-            value = tf.make_tensor_proto(outside if variable is None else variable.numpy())
-            dtype = attr(type=value.dtype)
             if variable is None:
-                add("Const", name, dtype=dtype, value=attr(tensor=value))
+                value = tf.make_tensor_proto(outside)
+                add("Const", name, dtype=attr(type=value.dtype), value=attr(tensor=value))
                 continue
+            dtype = attr(type=variable.dtype.as_datatype_enum)
             shared = f"{'trainable' if id(outside) in trainable else 'state'}/{name}"
-            add("VarHandleOp", name, dtype=dtype, shape=attr(shape=value.tensor_shape),
+            add("VarHandleOp", name, dtype=dtype, shape=attr(shape=variable.shape.as_proto()),
                 shared_name=attr(s=shared.encode()), container=attr(s=b""))
-            add("Const", f"first/{name}", dtype=dtype, value=attr(tensor=value))
-            add("AssignVariableOp", f"assign/{name}", name, f"first/{name}", dtype=dtype)
-            assigned.append(f"^assign/{name}")
-        add("NoOp", "model", *assigned)
+            add("AssignVariableOp", f"assign/{name}", name, f"first:{len(saved)}", dtype=dtype)
+            saved[name] = variable
+        checkpoint, anything = f"{path}.ckpt", [""] * len(saved)
+        tf.raw_ops.SaveV2(prefix=checkpoint, tensor_names=list(saved), shape_and_slices=anything,
+                          tensors=[variable.value() for variable in saved.values()])
+        strings("first/prefix", checkpoint)
+        strings("first/names", list(saved))
+        strings("first/slices", anything)
+        dtypes = tf.compat.v1.AttrValue.ListValue(type=[value.dtype.as_datatype_enum for value in saved.values()])
+        add("RestoreV2", "first", "first/prefix", "first/names", "first/slices", dtypes=attr(list=dtypes))
+        add("NoOp", "model", *(f"^assign/{name}" for name in saved))
         add("NoOp", "updates", *(f"^{node.name}" for node in function.graph.control_outputs))
         output = function.outputs[0]
         add("Identity", "loss", output.name, T=attr(type=output.dtype.as_datatype_enum))

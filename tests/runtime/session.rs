@@ -186,6 +186,36 @@ fn as_many_threads_as_one_likes_give_the_same_bits() {
     assert_eq!(run(1), run(4));
 }
 
+/// Constants of a mapped file lie at any address, of which loops over elements know nothing.
+#[test]
+fn constants_are_computed_with_wherever_they_lie_in_a_file() {
+    let numbers: Vec<f32> = (0..20_000).map(|i| i as f32 / 8.0).collect();
+    let path = std::env::temp_dir().join(format!("kernlink-anywhere-{}.pb", std::process::id()));
+    for length in 1..=4 {
+        let mut graph = new_graph();
+        let x = input(&mut graph, "x");
+        // The name stands before the elements, so that each of its letters moves them by a byte.
+        let weights = Tensor::from_elements([20_000], &numbers).unwrap();
+        let weights = constant(&mut graph, &"w".repeat(length), weights);
+        ops::neg(&mut graph, weights).name("negative").build().unwrap();
+        ops::cast(&mut graph, weights, DataType::Double).name("wide").build().unwrap();
+        let sum = ops::add_v2(&mut graph, x, weights).build().unwrap();
+        ops::abs(&mut graph, sum).name("sum").build().unwrap();
+        kernlink::proto::write_graph(&path, &graph.to_def().unwrap()).unwrap();
+        for without in [&[][..], &["fold-constants", "fuse-element-wise"]] {
+            let def = kernlink::proto::read_graph(&path).unwrap();
+            let graph = Graph::import(&def, graph.registry()).unwrap();
+            let options = without.iter().fold(SessionOptions::new(), |options, &pass| options.without_pass(pass));
+            let session = Session::with_options(graph, &options).unwrap();
+            let answers = session.run(&[("x", vector(&[-1.0]))], &["negative", "wide", "sum"], &[]).unwrap();
+            assert_eq!(answers[0].as_slice::<f32>().unwrap()[..3], [0.0, -0.125, -0.25], "{without:?}");
+            assert_eq!(answers[1].as_slice::<f64>().unwrap()[19_999], 2499.875, "{without:?}");
+            assert_eq!(answers[2].as_slice::<f32>().unwrap()[..3], [1.0, 0.875, 0.75], "{without:?}");
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
 #[test]
 fn control_inputs_order_and_targets_need_no_fetch() {
     let mut graph = new_graph();

@@ -9,10 +9,10 @@ use super::control::emit;
 use super::def::Differentiation;
 use super::differentiable::{GRADIENT_OP_TYPE, no_gradient, per_input, within};
 use super::place::Side;
-use super::record::{Executed, Kept, Recorded, Records, Runs, Slot};
+use super::record::{Executed, Kept, Recorded, Records, Runs};
 use super::scope::{Differentiated, GradientScope};
 use super::taped_call::TapedCall;
-use super::traced::{ById, Traced, TracedGradient, UNTRACED};
+use super::traced::{ById, IdSet, Traced, TracedGradient, UNTRACED};
 use super::value::{Gradient, IndexedSlices, ShapeOf, Value};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
@@ -45,30 +45,30 @@ impl<'a, 'p> Pass<'a, 'p> {
     pub(super) fn run(
         &mut self,
         records: &Records,
-        known: &ById<()>,
+        known: &IdSet,
         (ys, flows): (&[Traced], &[Traced]),
         xs: &[u64],
     ) -> Result<Vec<Option<TracedGradient>>> {
         for (index, y) in ys.iter().enumerate() {
-            if known.contains_key(&y.id) {
+            if known.contains(y.id) {
                 self.seed(y, flows.get(index))?;
             }
         }
-        let asked: ById<()> = xs.iter().map(|&x| (x, ())).collect();
+        let asked: IdSet = xs.iter().copied().filter(|&x| x != UNTRACED).collect();
         // What depends on one of `xs`: a tensor is given by a record that comes after those of what it was computed from.
         let mut depends = asked.clone();
         let mut between = vec![false; records.len()];
         for (index, between) in between.iter_mut().enumerate() {
             let Recorded { inputs, outputs, .. } = records.get(index);
-            *between = inputs.iter().any(|slot| slot.id != UNTRACED && depends.contains_key(&slot.id));
+            *between = inputs.iter().any(|id| depends.contains(id));
             if *between {
-                depends.extend(outputs.iter().filter(|slot| slot.id != UNTRACED).map(|slot| (slot.id, ())));
+                outputs.iter().filter(|id| *id != UNTRACED).for_each(|id| depends.insert(id));
             }
         }
         for index in (0..records.len()).rev().filter(|index| between[*index]) {
             self.differentiate(records.get(index), &asked, &depends)?;
         }
-        xs.iter().map(|x| if known.contains_key(x) { self.found_at(*x) } else { Ok(None) }).collect()
+        xs.iter().map(|x| if known.contains(*x) { self.found_at(*x) } else { Ok(None) }).collect()
     }
 
     fn found_at(&mut self, x: u64) -> Result<Option<TracedGradient>> {
@@ -136,9 +136,9 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
-    fn differentiate(&mut self, recorded: Recorded<'_>, asked: &ById<()>, depends: &ById<()>) -> Result<()> {
-        let Recorded { record, call, inputs, outputs } = recorded;
-        let arrived: SmallVec<[_; 2]> = outputs.iter().map(|slot| self.flows.remove(&slot.id)).collect();
+    fn differentiate(&mut self, recorded: Recorded<'_>, asked: &IdSet, depends: &IdSet) -> Result<()> {
+        let Recorded { record, call, inputs, outputs, .. } = recorded;
+        let arrived: SmallVec<[_; 2]> = outputs.iter().map(|id| self.flows.remove(&id)).collect();
         if arrived.iter().all(Option::is_none) {
             return Ok(());
         }
@@ -159,16 +159,17 @@ impl<'a, 'p> Pass<'a, 'p> {
             },
         };
         let mut flows = Vec::with_capacity(arrived.len());
-        for (Slot { id, .. }, arrived) in outputs.iter().zip(arrived) {
+        for (id, arrived) in outputs.iter().zip(arrived) {
             let flow = arrived.map(|arrived| self.sum(arrived)).transpose()?;
             // What was asked for is looked up at the end.
-            if let Some(flow) = flow.filter(|_| asked.contains_key(id)) {
+            if let Some(flow) = flow.filter(|_| asked.contains(id)) {
                 let kept = self.traced_gradient(flow);
-                self.flows.insert(*id, SmallVec::from_elem(kept, 1));
+                self.flows.insert(id, SmallVec::from_elem(kept, 1));
             }
             flows.push(flow);
         }
-        let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), flows };
+        let kept = recorded.kept();
+        let mut node = TapeNode { pass: self, recorded: Some((recorded, depends)), kept: &kept, flows };
         let mut scope = GradientScope::new(&mut node);
         let found = match by {
             By::Op(differentiation) => {
@@ -177,10 +178,10 @@ impl<'a, 'p> Pass<'a, 'p> {
             By::Call(pair) => call_backward(&mut scope, pair),
         };
         let found = found.map_err(|error| within(record.gradient, op, None, error))?;
-        for (Slot { id, .. }, flow) in inputs.iter().zip(found) {
-            if let Some(flow) = flow.filter(|_| depends.contains_key(id)) {
+        for (id, flow) in inputs.iter().zip(found) {
+            if let Some(flow) = flow.filter(|_| depends.contains(id)) {
                 let flow = self.traced_gradient(flow);
-                self.flows.entry(*id).or_default().push(flow);
+                self.flows.entry(id).or_default().push(flow);
             }
         }
         // Nothing of what this gradient was made of stays.
@@ -190,7 +191,7 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     /// A scope for ops that belong to no op that was run.
     fn with_nothing<T>(&mut self, call: impl FnOnce(&mut GradientScope<'_>) -> Result<T>) -> Result<T> {
-        let mut node = TapeNode { pass: self, recorded: None, flows: Vec::new() };
+        let mut node = TapeNode { pass: self, recorded: None, kept: &[], flows: Vec::new() };
         call(&mut GradientScope::new(&mut node))
     }
 }
@@ -221,7 +222,9 @@ fn call_backward(scope: &mut GradientScope<'_>, pair: &Pair) -> Result<Vec<Optio
 /// An op that was run and is differentiated.
 struct TapeNode<'a, 'b, 'p> {
     pass: &'a mut Pass<'b, 'p>,
-    recorded: Option<(Recorded<'a>, &'a ById<()>)>,
+    recorded: Option<(Recorded<'a>, &'a IdSet)>,
+    /// What is kept of its inputs, then of its outputs.
+    kept: &'a [Option<&'a Kept>],
     flows: Vec<Option<Gradient>>,
 }
 
@@ -229,8 +232,8 @@ impl TapeNode<'_, '_, '_> {
     /// What is kept of an input or output.
     fn kept(&self, side: Side, index: usize) -> Option<(&Kept, u64)> {
         let (Recorded { inputs, outputs, .. }, _) = self.recorded?;
-        let Slot { id, kept } = if side == Side::Input { inputs } else { outputs }.get(index)?;
-        Some((kept, *id))
+        let (ids, place) = if side == Side::Input { (inputs, index) } else { (outputs, inputs.len() + index) };
+        Some(((*self.kept.get(place)?)?, ids.get(index)?))
     }
 
     fn traced(&self, value: Value) -> Option<&Traced> {
@@ -270,7 +273,7 @@ impl Differentiated for TapeNode<'_, '_, '_> {
 
     fn shape_of(&mut self, side: Side, index: usize) -> Result<ShapeOf> {
         let (kept, id) = self.kept(side, index).ok_or_else(not_kept)?;
-        let known = PartialShape::from(kept.shape().ok_or_else(not_kept)?);
+        let known = PartialShape::from(kept.shape());
         // What no shape says is known by the tensor.
         let of = match kept {
             Kept::Tensor(tensor) if !tensor.dtype().is_pod() => Some(Traced { tensor: tensor.clone(), id }),
@@ -284,9 +287,8 @@ impl Differentiated for TapeNode<'_, '_, '_> {
     }
 
     fn is_wanted(&self, index: usize) -> bool {
-        self.recorded.is_some_and(|(recorded, depends)| {
-            recorded.inputs.get(index).is_some_and(|slot| depends.contains_key(&slot.id))
-        })
+        self.recorded
+            .is_some_and(|(recorded, depends)| recorded.inputs.get(index).is_some_and(|id| depends.contains(id)))
     }
 
     fn known_shape(&self, value: Value) -> PartialShape {
@@ -311,12 +313,12 @@ impl Differentiated for TapeNode<'_, '_, '_> {
 
     fn apply(&mut self, request: NodeRequest<'_, Value>) -> Result<Applied<GradientScope<'static>>> {
         let values = &self.pass.values;
-        let request = request.with_operands(|value: Value| {
+        let mut request = request.with_operands(|value: Value| {
             let traced = values.get(value.0 as usize).cloned().map(Operand::Value);
             traced.ok_or_else(|| Error::internal("a value of another gradient"))
         })?;
-        let Executed { signature, outputs, .. } = self.pass.runs.execute(request)?;
-        let outputs = outputs.into_iter().map(|output| Some(self.pass.value_of(output))).collect();
+        let Executed { signature, outputs, .. } = self.pass.runs.execute(&mut request)?;
+        let outputs = outputs.into_iter().map(|output| output.map(|output| self.pass.value_of(output))).collect();
         Ok(Applied { node: (), outputs: Outputs::new(outputs, signature) })
     }
 }

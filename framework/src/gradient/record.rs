@@ -1,5 +1,6 @@
 //! What a tape keeps of ops that ran, and what runs them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -7,10 +8,10 @@ use smallvec::SmallVec;
 use super::def::GradientDef;
 use super::place::Side;
 use super::taped_call::TapedCall;
-use super::traced::{Traced, traced};
+use super::traced::{KEPT, Traced, traced};
 use crate::dtype::DataType;
-use crate::error::Result;
-use crate::graph::{NodeRequest, Operand};
+use crate::error::{Error, Result};
+use crate::graph::{NodeRequest, settled};
 use crate::op::Signature;
 use crate::registry::Registry;
 use crate::runtime::{EagerContext, Prepared};
@@ -26,7 +27,8 @@ pub(super) enum Runs<'p> {
 
 /// What runs ops on tensors that have ids.
 pub(super) trait Execute {
-    fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed>;
+    /// Runs an op, which takes the inputs of the request.
+    fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed>;
 
     fn registry(&self) -> Arc<Registry>;
 
@@ -39,74 +41,167 @@ pub(super) struct Executed {
     pub(super) prepared: Arc<Prepared>,
     /// What was asked for: what was run in its place may give more.
     pub(super) signature: Arc<Signature>,
-    pub(super) outputs: SmallVec<[Traced; 2]>,
+    pub(super) outputs: SmallVec<[Option<Traced>; 2]>,
 }
 
 /// An op that was run and may be differentiated.
 pub(super) struct Record {
     pub(super) prepared: Arc<Prepared>,
     pub(super) gradient: Option<&'static GradientDef>,
-    /// Where its slots begin: its inputs, then its outputs.
-    first: usize,
+    /// Where the ids of its inputs begin, which those of its outputs follow.
+    first_id: usize,
+    /// Where what is kept of them begins.
+    first_kept: usize,
     inputs: u32,
     outputs: u32,
 }
 
-/// An input or output of an op that was run.
-pub(super) struct Slot {
-    /// The id of the tensor.
-    pub(super) id: u64,
-    /// What is kept of it.
-    pub(super) kept: Kept,
-}
-
-/// All that a tape has recorded, in order. The slots of all ops are in one list, so that recording an op allocates nothing.
+/// All that a tape has recorded, in order.
 #[derive(Default)]
 pub(super) struct Records {
-    records: Vec<Record>,
-    slots: Vec<Slot>,
+    lists: Lists,
+    /// Where the ids begin, and what is kept, of an op that is running: behind those of all that are recorded.
+    next: (usize, usize),
     /// What became of those that call functions, by their positions, in order: they are few.
     calls: Vec<(usize, Arc<TapedCall>)>,
 }
 
+/// What is recorded of all ops, without gaps: new pages of memory are a third of what it costs to record an op otherwise.
+#[derive(Default)]
+struct Lists {
+    records: Vec<Record>,
+    /// The ids of all inputs and outputs, with [`KEPT`] if something is kept of them.
+    ids: Vec<u64>,
+    kept: Vec<Kept>,
+}
+
+thread_local! {
+    /// The lists of a tape that is gone, emptied: steps of training make one tape after the other.
+    static SPARE: Cell<Option<Lists>> = const { Cell::new(None) };
+}
+
+/// How much memory lists have at most that wait for another tape.
+const MOST_SPARE: usize = 1 << 20;
+
 impl Records {
-    pub(super) fn len(&self) -> usize {
-        self.records.len()
+    /// No ops.
+    pub(super) fn new() -> Records {
+        let lists = SPARE.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        Records { lists, next: (0, 0), calls: Vec::new() }
     }
 
-    /// Adds an op.
+    pub(super) fn len(&self) -> usize {
+        self.lists.records.len()
+    }
+
+    /// Adds an input of the op that is to be added next.
+    #[inline]
+    pub(super) fn add_input(&mut self, id: u64, kept: Option<Kept>) {
+        self.add_slot(id, kept);
+    }
+
+    #[inline]
+    fn add_slot(&mut self, id: u64, kept: Option<Kept>) {
+        match kept {
+            Some(kept) => {
+                self.lists.ids.push(id | KEPT);
+                self.lists.kept.push(kept);
+            }
+            None => self.lists.ids.push(id),
+        }
+    }
+
+    /// Gives literals among the inputs of the op that is to be added next the dtypes that it asked for, not those of their Rust
+    /// types.
+    pub(super) fn settle_inputs(&mut self, signature: &Signature) -> Result<()> {
+        let (first_id, first_kept) = self.next;
+        let slots = self.lists.ids[first_id..].iter().zip(&signature.inputs).filter(|(id, _)| *id & KEPT != 0);
+        for (kept, (_, slot)) in self.lists.kept[first_kept..].iter_mut().zip(slots) {
+            if let Kept::Tensor(tensor) = kept
+                && tensor.dtype() != slot.dtype
+            {
+                *tensor = settled(tensor, slot.dtype).map_err(Error::internal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the inputs of an op that did not run.
+    pub(super) fn drop_inputs(&mut self) {
+        self.lists.ids.truncate(self.next.0);
+        self.lists.kept.truncate(self.next.1);
+    }
+
+    /// Adds an op, whose inputs are there.
     pub(super) fn push(
         &mut self,
         prepared: Arc<Prepared>,
         gradient: Option<&'static GradientDef>,
-        inputs: impl IntoIterator<Item = Slot>,
-        outputs: impl IntoIterator<Item = Slot>,
+        outputs: impl IntoIterator<Item = (u64, Option<Kept>)>,
     ) {
-        let first = self.slots.len();
-        self.slots.extend(inputs);
-        let middle = self.slots.len();
-        self.slots.extend(outputs);
-        let (inputs, outputs) = ((middle - first) as u32, (self.slots.len() - middle) as u32);
-        self.records.push(Record { prepared, gradient, first, inputs, outputs });
+        let ((first_id, first_kept), middle) = (self.next, self.lists.ids.len());
+        outputs.into_iter().for_each(|(id, kept)| self.add_slot(id, kept));
+        self.next = (self.lists.ids.len(), self.lists.kept.len());
+        let (inputs, outputs) = ((middle - first_id) as u32, (self.next.0 - middle) as u32);
+        self.lists.records.push(Record { prepared, gradient, first_id, first_kept, inputs, outputs });
     }
 
     /// Says what became of the op that was added last, which calls functions.
     pub(super) fn called(&mut self, call: Arc<TapedCall>) {
-        self.calls.push((self.records.len().saturating_sub(1), call));
+        self.calls.push((self.lists.records.len().saturating_sub(1), call));
     }
 
     pub(super) fn get(&self, index: usize) -> Recorded<'_> {
-        let record = &self.records[index];
-        let middle = record.first + record.inputs as usize;
-        let (inputs, outputs) =
-            (&self.slots[record.first..middle], &self.slots[middle..middle + record.outputs as usize]);
+        let record = &self.lists.records[index];
         let call = match record.gradient {
             Some(_) => None,
             None => {
                 self.calls.binary_search_by_key(&index, |(index, _)| *index).ok().map(|found| &*self.calls[found].1)
             }
         };
-        Recorded { record, call, inputs, outputs }
+        let (inputs, outputs) = (record.inputs as usize, record.outputs as usize);
+        let (inputs, outputs) = self.lists.ids[record.first_id..][..inputs + outputs].split_at(inputs);
+        Recorded {
+            record,
+            call,
+            inputs: Ids(inputs),
+            outputs: Ids(outputs),
+            kept: &self.lists.kept[record.first_kept..],
+        }
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        let Lists { mut records, mut ids, mut kept } = std::mem::take(&mut self.lists);
+        let bytes = records.capacity() * size_of::<Record>()
+            + ids.capacity() * size_of::<u64>()
+            + kept.capacity() * size_of::<Kept>();
+        if bytes <= MOST_SPARE {
+            records.clear();
+            ids.clear();
+            kept.clear();
+            // A thread that ends takes its lists with it.
+            let _ = SPARE.try_with(|spare| spare.set(Some(Lists { records, ids, kept })));
+        }
+    }
+}
+
+/// The ids of the inputs or outputs of an op that was run.
+#[derive(Clone, Copy)]
+pub(super) struct Ids<'r>(&'r [u64]);
+
+impl<'r> Ids<'r> {
+    pub(super) fn iter(self) -> impl Iterator<Item = u64> + Clone + use<'r> {
+        self.0.iter().map(|id| id & !KEPT)
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn get(self, index: usize) -> Option<u64> {
+        self.0.get(index).map(|id| id & !KEPT)
     }
 }
 
@@ -116,22 +211,30 @@ pub(super) struct Recorded<'r> {
     pub(super) record: &'r Record,
     /// What became of it if it calls functions.
     pub(super) call: Option<&'r TapedCall>,
-    pub(super) inputs: &'r [Slot],
-    pub(super) outputs: &'r [Slot],
+    pub(super) inputs: Ids<'r>,
+    pub(super) outputs: Ids<'r>,
+    kept: &'r [Kept],
+}
+
+impl<'r> Recorded<'r> {
+    /// What is kept of each input, then of each output.
+    pub(super) fn kept(self) -> SmallVec<[Option<&'r Kept>; 4]> {
+        let mut kept = self.kept.iter();
+        let slots = self.inputs.0.iter().chain(self.outputs.0);
+        slots.map(|id| if id & KEPT != 0 { kept.next() } else { None }).collect()
+    }
 }
 
 /// What is kept of a tensor.
 #[derive(Clone)]
 pub(super) enum Kept {
-    Nothing,
     Shape(Shape),
     Tensor(Tensor),
 }
 
 impl Execute for EagerContext {
     #[track_caller]
-    fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
-        let request = request.with_operands(|traced: Traced| Ok(Operand::Constant(traced.tensor)))?;
+    fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed> {
         let (prepared, outputs) = self.run(request)?;
         Ok(Executed { outputs: traced(outputs), signature: prepared.signature.clone(), prepared })
     }
@@ -146,7 +249,7 @@ impl Execute for EagerContext {
 }
 
 impl Runs<'_> {
-    pub(super) fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
+    pub(super) fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed> {
         match self {
             Runs::Context(context) => context.execute(request),
             Runs::Tape(tape) => tape.execute(request),
@@ -175,20 +278,22 @@ pub(super) fn keeps(gradient: Option<&GradientDef>, side: Side, argument: usize)
 }
 
 impl Kept {
-    pub(super) fn of(tensor: Option<&Tensor>, value: bool, shape: bool) -> Kept {
-        match tensor {
-            // Zeros like a variant are made of it, not of its shape.
-            Some(tensor) if value || (shape && tensor.dtype() == DataType::Variant) => Kept::Tensor(tensor.clone()),
-            Some(tensor) if shape => Kept::Shape(tensor.shape().clone()),
-            _ => Kept::Nothing,
+    #[inline]
+    pub(super) fn of(tensor: &Tensor, value: bool, shape: bool) -> Option<Kept> {
+        // Zeros like a variant are made of it, not of its shape.
+        if value || (shape && tensor.dtype() == DataType::Variant) {
+            Some(Kept::Tensor(tensor.clone()))
+        } else if shape {
+            Some(Kept::Shape(tensor.shape().clone()))
+        } else {
+            None
         }
     }
 
-    pub(super) fn shape(&self) -> Option<&Shape> {
+    pub(super) fn shape(&self) -> &Shape {
         match self {
-            Kept::Nothing => None,
-            Kept::Shape(shape) => Some(shape),
-            Kept::Tensor(tensor) => Some(tensor.shape()),
+            Kept::Shape(shape) => shape,
+            Kept::Tensor(tensor) => tensor.shape(),
         }
     }
 }

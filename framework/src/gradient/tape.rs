@@ -4,21 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use smallvec::SmallVec;
-
 use super::backward::Pass;
 use super::control;
 use super::def::{GradientDef, find_gradient};
 use super::differentiable::{GRADIENT_OP_TYPE, is_trainable};
 use super::place::Side;
-use super::record::{Execute, Executed, Kept, Records, Runs, Slot, keeps};
+use super::record::{Execute, Executed, Kept, Records, Runs, keeps};
 use super::taped_call::{self, TapedCall};
-use super::traced::{ById, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
+use super::traced::{ById, IdSet, IntoTraced, Traced, TracedGradient, UNTRACED, VARIABLE, traced, variable_id};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::{
-    Applied, Function, IntoOperand, NodeBuilder, NodeClass, NodeInput, NodeRequest, OpScope, Operand, Outputs, settled,
+    Applied, Function, IntoOperand, NodeBuilder, NodeClass, NodeInput, NodeRequest, OpScope, Operand, Outputs,
 };
 use crate::op::OpDef;
 use crate::registry::Registry;
@@ -44,7 +42,7 @@ pub struct GradientTape<'p> {
     runs: Runs<'p>,
     records: Records,
     /// The tensors that are watched, and those that were computed from them.
-    known: ById<()>,
+    known: IdSet,
     /// The gradients of the ops that were met.
     gradients: ById<&'static GradientDef>,
     is_persistent: bool,
@@ -63,8 +61,8 @@ impl<'p> GradientTape<'p> {
     fn on(runs: Runs<'p>) -> GradientTape<'p> {
         GradientTape {
             runs,
-            records: Records::default(),
-            known: ById::default(),
+            records: Records::new(),
+            known: IdSet::default(),
             gradients: ById::default(),
             is_persistent: false,
             is_used: false,
@@ -97,9 +95,9 @@ impl<'p> GradientTape<'p> {
         }
         if traced.id == UNTRACED {
             let computed: Computed = [Some(traced.tensor)].into_iter().collect();
-            traced = self::traced(computed).pop().ok_or_else(|| Error::internal("a tensor that is none"))?;
+            traced = self::traced(computed).pop().flatten().ok_or_else(|| Error::internal("a tensor that is none"))?;
         }
-        self.known.entry(traced.id).or_insert(());
+        self.known.insert(traced.id);
         Ok(traced)
     }
 
@@ -116,8 +114,8 @@ impl<'p> GradientTape<'p> {
 
     /// Forgets what was recorded and watched.
     pub fn reset(&mut self) {
-        self.records = Records::default();
-        self.known.clear();
+        self.records = Records::new();
+        self.known = IdSet::default();
         self.is_used = false;
     }
 
@@ -172,7 +170,7 @@ impl<'p> GradientTape<'p> {
         if self.is_persistent {
             self.records = records;
         } else {
-            self.known.clear();
+            self.known = IdSet::default();
             self.is_used = true;
         }
         found
@@ -198,12 +196,9 @@ impl<'p> GradientTape<'p> {
 
     /// Runs an op that calls functions and takes what is known, and records it.
     #[track_caller]
-    fn execute_call(&mut self, mut request: NodeRequest<'_, Traced>) -> Result<Executed> {
-        let Some(completed) = taped_call::completed(&mut request) else { return self.runs.execute(request) };
-        let known = |operand: &Operand<Traced>| {
-            let id = id_of(operand);
-            id != UNTRACED && self.known.contains_key(&id)
-        };
+    fn execute_call(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed> {
+        let Some(completed) = taped_call::completed(request) else { return self.runs.execute(request) };
+        let known = |operand: &Operand<Traced>| self.known.contains(id_of(operand));
         let operands: Vec<&Operand<Traced>> = request.inputs.iter().flat_map(NodeInput::operands).collect();
         let wanted = operands.iter().map(|operand| known(operand)).collect();
         let library = self.runs.functions();
@@ -215,32 +210,35 @@ impl<'p> GradientTape<'p> {
             TapedCall::Pair(parts) => Some(parts),
         };
         let kept = |index: usize, operand: &Operand<Traced>| {
-            let (Operand::Value(Traced { tensor, .. }) | Operand::Constant(tensor) | Operand::Literal(tensor)) =
-                operand;
-            Kept::of(Some(tensor), parts.is_some_and(|parts| parts.takes_input(index)), false)
+            Kept::of(operand.as_tensor(), parts.is_some_and(|parts| parts.takes_input(index)), false)
         };
-        let inputs = operands.iter().enumerate();
-        let inputs: Vec<Slot> =
-            inputs.map(|(index, operand)| Slot { id: id_of(operand), kept: kept(index, operand) }).collect();
+        for (index, operand) in operands.iter().enumerate() {
+            self.records.add_input(id_of(operand), kept(index, operand));
+        }
         let registry = self.runs.registry();
-        let request = match parts {
-            Some(parts) => parts.instead(request, &registry)?,
-            None => request,
-        };
-        let executed = self.runs.execute(request)?;
-        let outputs = executed.outputs.iter().enumerate().map(|(index, output)| {
+        let instead = parts.map_or(Ok(None), |parts| parts.instead(request, &registry));
+        let executed = instead.and_then(|instead| match instead {
+            Some(mut other) => self.runs.execute(&mut other),
+            None => self.runs.execute(request),
+        });
+        let executed = executed.inspect_err(|_| self.records.drop_inputs())?;
+        let outputs = executed.outputs.iter().flatten().enumerate().map(|(index, output)| {
             let value = parts.is_some_and(|parts| parts.takes_output(index));
             let shape = parts.is_some_and(|parts| parts.takes_flow(index));
-            Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape) }
+            (output.id, Kept::of(&output.tensor, value, shape))
         });
-        self.records.push(executed.prepared.clone(), None, inputs, outputs);
+        self.records.push(executed.prepared.clone(), None, outputs);
         self.records.called(call.clone());
         let Executed { prepared, mut outputs, .. } = executed;
         outputs.truncate(completed.0.outputs.len());
-        for output in outputs.iter().filter(|output| output.id != UNTRACED) {
-            self.known.insert(output.id, ());
-        }
+        self.know(&outputs);
         Ok(Executed { prepared, signature: Arc::new(completed.0), outputs })
+    }
+
+    /// What was computed from what is known is known.
+    fn know(&mut self, outputs: &[Option<Traced>]) {
+        let ids = outputs.iter().flatten().map(|output| output.id);
+        ids.filter(|id| *id != UNTRACED).for_each(|id| self.known.insert(id));
     }
 
     /// The gradient of an op, by what its node asks for.
@@ -272,15 +270,15 @@ fn id_of(operand: &Operand<Traced>) -> u64 {
 
 impl Execute for GradientTape<'_> {
     #[track_caller]
-    fn execute(&mut self, request: NodeRequest<'_, Traced>) -> Result<Executed> {
+    fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed> {
         let mut is_known = false;
         for operand in request.inputs.iter().flat_map(NodeInput::operands) {
             let id = id_of(operand);
             // Variables are watched as soon as something reads them.
             if id & VARIABLE != 0 && !self.is_stopped {
-                self.known.entry(id).or_insert(());
+                self.known.insert(id);
             }
-            is_known |= id != UNTRACED && self.known.contains_key(&id);
+            is_known |= self.known.contains(id);
         }
         if !is_known || self.is_stopped || self.is_used {
             return self.runs.execute(request);
@@ -289,36 +287,27 @@ impl Execute for GradientTape<'_> {
         if gradient.is_none() && control::is_for(NodeClass::of(&request.op.name)) {
             return self.execute_call(request);
         }
-        let mut inputs: SmallVec<[Slot; 3]> = SmallVec::new();
         for (argument, input) in request.inputs.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Input, argument);
             for operand in input.operands() {
-                let (Operand::Value(Traced { tensor, .. }) | Operand::Constant(tensor) | Operand::Literal(tensor)) =
-                    operand;
-                inputs.push(Slot { id: id_of(operand), kept: Kept::of(Some(tensor), value, shape) });
+                self.records.add_input(id_of(operand), Kept::of(operand.as_tensor(), value, shape));
             }
         }
-        let executed = self.runs.execute(request)?;
-        let signature = &executed.prepared.signature;
-        // A literal had the dtype of its Rust type, and now has that which the op asked for.
-        for (input, slot) in inputs.iter_mut().zip(&signature.inputs) {
-            if let Kept::Tensor(tensor) = &mut input.kept
-                && tensor.dtype() != slot.dtype
-            {
-                *tensor = settled(tensor, slot.dtype).map_err(Error::internal)?;
-            }
-        }
+        let executed = self.runs.execute(request).and_then(|executed| {
+            self.records.settle_inputs(&executed.prepared.signature)?;
+            Ok(executed)
+        });
+        let executed = executed.inspect_err(|_| self.records.drop_inputs())?;
+        let signature = &*executed.prepared.signature;
         let several = executed.outputs.len() > 1;
         let mut argument = 0;
-        let outputs = executed.outputs.iter().enumerate().map(|(index, output)| {
+        let outputs = executed.outputs.iter().flatten().enumerate().map(|(index, output)| {
             argument += signature.output_ranges[argument..].iter().take_while(|range| range.end <= index).count();
             let (value, shape) = keeps(gradient, Side::Output, argument);
-            Slot { id: output.id, kept: Kept::of(Some(&output.tensor), value, shape || several) }
+            (output.id, Kept::of(&output.tensor, value, shape || several))
         });
-        self.records.push(executed.prepared.clone(), gradient, inputs, outputs);
-        for output in executed.outputs.iter().filter(|output| output.id != UNTRACED) {
-            self.known.insert(output.id, ());
-        }
+        self.records.push(executed.prepared.clone(), gradient, outputs);
+        self.know(&executed.outputs);
         Ok(executed)
     }
 
@@ -337,9 +326,8 @@ impl OpScope for GradientTape<'_> {
 
     /// Runs the op, and records it.
     #[track_caller]
-    fn apply(&mut self, request: NodeRequest<'_, Traced>) -> Result<Applied<Self>> {
-        let Executed { signature, outputs, .. } = self.execute(request)?;
-        let outputs = outputs.into_iter().map(Some).collect();
+    fn apply(&mut self, mut request: NodeRequest<'_, Traced>) -> Result<Applied<Self>> {
+        let Executed { signature, outputs, .. } = self.execute(&mut request)?;
         Ok(Applied { node: (), outputs: Outputs::new(outputs, signature) })
     }
 }

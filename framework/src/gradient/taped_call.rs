@@ -57,14 +57,14 @@ impl Parts {
         self.pair.given.contains(&Given::Flow(index))
     }
 
-    /// What is run instead of the op, which is asked to run by `request`.
+    /// What is run instead of the op that `request` asks for, with the inputs of that; `None` if nothing is.
     pub(super) fn instead<'r>(
         &self,
-        request: NodeRequest<'r, Traced>,
+        request: &mut NodeRequest<'_, Traced>,
         registry: &'r Registry,
-    ) -> Result<NodeRequest<'r, Traced>> {
-        let Some(forward) = &self.forward else { return Ok(request) };
-        let operands = request.inputs.into_iter().flat_map(|input| match input {
+    ) -> Result<Option<NodeRequest<'r, Traced>>> {
+        let Some(forward) = &self.forward else { return Ok(None) };
+        let operands = request.inputs.drain(..).flat_map(|input| match input {
             NodeInput::Single(operand) => vec![operand],
             NodeInput::List(operands) => operands,
         });
@@ -72,9 +72,15 @@ impl Parts {
         attrs.insert("f", forward.reference());
         attrs.insert("Tin", forward.argument_dtypes().to_vec());
         attrs.insert("Tout", forward.result_dtypes().to_vec());
-        let op = registry.op(emit::call_of(forward))?.def;
-        let inputs = std::iter::once(NodeInput::List(operands.collect())).collect();
-        Ok(NodeRequest { op, inputs, attrs, ..request })
+        Ok(Some(NodeRequest {
+            op: registry.op(emit::call_of(forward))?.def,
+            inputs: std::iter::once(NodeInput::List(operands.collect())).collect(),
+            attrs,
+            name: request.name.take(),
+            device: std::mem::take(&mut request.device),
+            control_inputs: std::mem::take(&mut request.control_inputs),
+            faults: std::mem::take(&mut request.faults),
+        }))
     }
 }
 

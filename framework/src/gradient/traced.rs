@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::differentiable::is_trainable;
 use crate::dtype::DataType;
 use crate::error::Result;
-use crate::graph::{IntoOperand, Operand};
+use crate::graph::{ComputedOutput, IntoOperand, Operand};
 use crate::runtime::Computed;
 use crate::tensor::{IntoTensor, ResourceHandle, Tensor};
 
@@ -19,6 +19,9 @@ use crate::tensor::{IntoTensor, ResourceHandle, Tensor};
 pub(super) const UNTRACED: u64 = 0;
 /// Set in the ids of variables, which are those of their names.
 pub(super) const VARIABLE: u64 = 1 << 63;
+/// Set in no id: a mark that lists of ids may set.
+pub(super) const KEPT: u64 = 1 << 62;
+
 /// A tensor that a [`GradientTape`](super::GradientTape) knows: what its ops take and give.
 #[derive(Clone)]
 pub struct Traced {
@@ -49,6 +52,18 @@ impl std::ops::Deref for Traced {
 impl fmt::Debug for Traced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.tensor.fmt(f)
+    }
+}
+
+impl ComputedOutput for Traced {
+    #[inline]
+    fn as_tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    #[inline]
+    fn into_tensor(self) -> Tensor {
+        self.tensor
     }
 }
 
@@ -137,15 +152,77 @@ impl Hasher for OfId {
 
 pub(super) type ById<T> = HashMap<u64, T, BuildHasherDefault<OfId>>;
 
+/// A set of ids. Those that a tape meets were given out in turn for the most part, so that bits stand for them; the others, those
+/// of variables among them, are looked up.
+#[derive(Clone, Default)]
+pub(super) struct IdSet {
+    /// The id of the first bit.
+    first: u64,
+    bits: Vec<u64>,
+    others: ById<()>,
+}
+
+impl IdSet {
+    /// How many words of bits of which none is set may lie between two ids.
+    const GAP: usize = 16;
+
+    #[inline]
+    pub(super) fn contains(&self, id: u64) -> bool {
+        let offset = id.wrapping_sub(self.first);
+        match self.bits.get((offset / 64) as usize) {
+            Some(bits) if bits >> (offset % 64) & 1 != 0 => true,
+            _ => !self.others.is_empty() && self.others.contains_key(&id),
+        }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, id: u64) {
+        if self.bits.is_empty() && id & VARIABLE == 0 {
+            self.first = id;
+        }
+        let offset = id.wrapping_sub(self.first);
+        let word = (offset / 64) as usize;
+        match self.bits.get_mut(word) {
+            Some(bits) => *bits |= 1 << (offset % 64),
+            None => self.insert_beyond(id, word, offset),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_beyond(&mut self, id: u64, word: usize, offset: u64) {
+        let is_near = word < self.bits.len() + IdSet::GAP;
+        if id & VARIABLE == 0 && !is_near && id > self.first && self.bits.len() <= IdSet::GAP {
+            // The ids went on elsewhere: those so far are few.
+            let ids =
+                (0..self.bits.len() as u64 * 64).filter(|bit| self.bits[(bit / 64) as usize] >> (bit % 64) & 1 != 0);
+            self.others.extend(ids.map(|bit| (self.first + bit, ())));
+            (self.first, self.bits) = (id, vec![1]);
+        } else if id & VARIABLE != 0 || !is_near {
+            self.others.insert(id, ());
+        } else {
+            self.bits.resize(word + 1, 0);
+            self.bits[word] |= 1 << (offset % 64);
+        }
+    }
+}
+
+impl FromIterator<u64> for IdSet {
+    fn from_iter<I: IntoIterator<Item = u64>>(ids: I) -> IdSet {
+        let mut set = IdSet::default();
+        ids.into_iter().for_each(|id| set.insert(id));
+        set
+    }
+}
+
 /// Outputs with ids of their own.
-pub(super) fn traced(outputs: Computed) -> SmallVec<[Traced; 2]> {
+pub(super) fn traced(outputs: Computed) -> SmallVec<[Option<Traced>; 2]> {
     static LAST: AtomicU64 = AtomicU64::new(UNTRACED);
     let id_of = |tensor: &Tensor| match tensor.dtype() {
         DataType::Resource => variable_id(tensor),
         dtype if is_trainable(dtype) => LAST.fetch_add(1, Ordering::Relaxed) + 1,
         _ => UNTRACED,
     };
-    outputs.into_iter().flatten().map(|tensor| Traced { id: id_of(&tensor), tensor }).collect()
+    outputs.into_iter().map(|output| output.map(|tensor| Traced { id: id_of(&tensor), tensor })).collect()
 }
 
 /// The id of the variable that a handle names.
@@ -154,5 +231,52 @@ pub(super) fn variable_id(handle: &Tensor) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     (&handle.container, &handle.name).hash(&mut hasher);
     handle.owned.as_ref().map(|owned| Arc::as_ptr(owned).cast::<()>() as usize).hash(&mut hasher);
-    hasher.finish() | VARIABLE
+    (hasher.finish() | VARIABLE) & !KEPT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_have_the_ids_that_were_put_in_and_no_others() {
+        let far = 64 * (IdSet::GAP as u64) * 100;
+        // In turn, with gaps near and far, backwards, again, and those of variables.
+        let ids = [
+            1000,
+            1001,
+            1063,
+            1064,
+            1500,
+            1499,
+            999,
+            3,
+            1001,
+            far,
+            far + 1,
+            far - 1,
+            5 * far,
+            VARIABLE | 1001,
+            VARIABLE,
+        ];
+        let mut set = IdSet::default();
+        assert!(!ids.iter().any(|&id| set.contains(id)));
+        for (count, &id) in ids.iter().enumerate() {
+            set.insert(id);
+            let within = &ids[..=count];
+            for around in ids.iter().flat_map(|&id| [id.wrapping_sub(1), id, id + 1]) {
+                assert_eq!(set.contains(around), within.contains(&around), "{around} after {within:?}");
+            }
+        }
+        assert!(!set.contains(UNTRACED));
+    }
+
+    #[test]
+    fn sets_of_ids_that_lie_apart_stay_small() {
+        let set: IdSet = (1..100_000u64).map(|number| number * 1_000_000).collect();
+        assert!(set.bits.len() <= 2 * IdSet::GAP, "{} words", set.bits.len());
+        assert!((1..100_000u64).all(|number| set.contains(number * 1_000_000)));
+        let set: IdSet = (5..10_000).collect();
+        assert!(set.others.is_empty());
+    }
 }

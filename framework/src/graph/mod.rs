@@ -71,6 +71,7 @@ pub use node_def::{
 };
 pub use patch::GraphPatch;
 pub use renumber::Renumbering;
+pub(crate) use scope::ComputedOutput;
 pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
 pub use trace::{TensorSpec, Trace};

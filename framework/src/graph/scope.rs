@@ -142,19 +142,54 @@ impl<V> Operand<V> {
     }
 }
 
-impl Operand<Tensor> {
+/// An output of a scope that computes at once: a tensor, perhaps with what else is known of it.
+pub(crate) trait ComputedOutput {
+    /// The tensor.
+    fn as_tensor(&self) -> &Tensor;
+
+    /// The tensor.
+    fn into_tensor(self) -> Tensor;
+}
+
+impl ComputedOutput for Tensor {
+    #[inline]
+    fn as_tensor(&self) -> &Tensor {
+        self
+    }
+
+    #[inline]
+    fn into_tensor(self) -> Tensor {
+        self
+    }
+}
+
+impl<V> Operand<V> {
     /// The tensor, which without a graph it is in any case.
-    pub(crate) fn into_tensor(self) -> Tensor {
-        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;
-        tensor
+    #[inline]
+    pub(crate) fn into_tensor(self) -> Tensor
+    where
+        V: ComputedOutput,
+    {
+        match self {
+            Operand::Value(value) => value.into_tensor(),
+            Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
+        }
     }
 
     /// As [`Operand::into_tensor`].
-    pub(crate) fn as_tensor(&self) -> &Tensor {
-        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;
-        tensor
+    #[inline]
+    pub(crate) fn as_tensor(&self) -> &Tensor
+    where
+        V: ComputedOutput,
+    {
+        match self {
+            Operand::Value(value) => value.as_tensor(),
+            Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
+        }
     }
+}
 
+impl Operand<Tensor> {
     /// As [`Operand::into_tensor`].
     pub(crate) fn as_tensor_mut(&mut self) -> &mut Tensor {
         let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;

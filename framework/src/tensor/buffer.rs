@@ -1,12 +1,13 @@
 //! Host memory of tensors: aligned, always initialised, and reused.
 //!
 //! Page faults are most of the cost of an element-wise op on a large tensor, so large freed blocks are kept by size
-//! class and handed out again. Small blocks are the allocator's own business.
+//! class and handed out again, as long as no more memory is taken than was in use at once before. Small blocks are the
+//! allocator's own business.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use super::mapping::{Mapping, Registered};
 use super::memory;
@@ -16,8 +17,6 @@ pub const ALIGNMENT: usize = 64;
 
 /// Blocks below this size go straight to the allocator.
 const POOLED_FROM: usize = 64 * 1024;
-/// Bytes that the pool keeps at most.
-const POOL_LIMIT: usize = 1 << 30;
 /// Size classes a power of two.
 const STEPS: usize = 4;
 
@@ -50,16 +49,27 @@ impl HostBuffer {
     /// enough memory.
     pub fn new(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
         ALLOCATED.with(|allocated| allocated.set(allocated.get().wrapping_add(bytes)));
-        if bytes >= POOLED_FROM
-            && let Some(buffer) = POOL.take(size_class(bytes))
-        {
+        if bytes < POOLED_FROM {
+            return HostBuffer::allocate_or_clear(bytes.max(1));
+        }
+        let class = size_class(bytes);
+        if let Some(buffer) = POOL.take(class) {
             if zeroed {
                 // SAFETY: the block has at least `bytes` bytes and this is its only owner.
                 unsafe { buffer.pointer.as_ptr().write_bytes(0, bytes) };
             }
             return Some(buffer);
         }
-        let capacity = if bytes >= POOLED_FROM { class_bytes(size_class(bytes))? } else { bytes.max(1) };
+        let capacity = class_bytes(class)?;
+        POOL.make_room(capacity);
+        let buffer = HostBuffer::allocate_or_clear(capacity);
+        if buffer.is_none() {
+            POOL.lock().used -= capacity;
+        }
+        buffer
+    }
+
+    fn allocate_or_clear(capacity: usize) -> Option<HostBuffer> {
         HostBuffer::allocate(capacity).or_else(|| {
             // Blocks that the pool keeps may be the memory that is missing.
             POOL.clear();
@@ -192,26 +202,75 @@ struct Pool(Mutex<Kept>);
 
 struct Kept {
     classes: Vec<Vec<NonNull<u8>>>,
+    /// Bytes of the blocks that are kept.
     bytes: usize,
+    /// Bytes of the blocks that are in use.
+    used: usize,
+    /// The most that were in use at once.
+    most_used: usize,
 }
+
+/// Bytes that the pool keeps at most: a quarter of the memory that there was when the first block was freed.
+static POOL_LIMIT: LazyLock<usize> = LazyLock::new(|| memory::room().map_or(1 << 30, |room| room / 4));
 
 // SAFETY: the pointers are blocks that the pool owns alone.
 unsafe impl Send for Kept {}
 
-static POOL: Pool = Pool(Mutex::new(Kept { classes: Vec::new(), bytes: 0 }));
+static POOL: Pool = Pool(Mutex::new(Kept { classes: Vec::new(), bytes: 0, used: 0, most_used: 0 }));
+
+impl Kept {
+    fn add_used(&mut self, bytes: usize) {
+        self.used += bytes;
+        self.most_used = self.most_used.max(self.used);
+    }
+
+    fn take(&mut self, class: usize) -> Option<HostBuffer> {
+        let pointer = self.classes.get_mut(class)?.pop()?;
+        let capacity = class_bytes(class)?;
+        self.bytes -= capacity;
+        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
+    }
+
+    /// A block that is to go so that another of so many bytes can come: the smallest that is enough, or else the largest.
+    fn take_for(&mut self, capacity: usize) -> Option<HostBuffer> {
+        let over = (self.used + self.bytes + capacity).saturating_sub(self.most_used);
+        if over == 0 {
+            return None;
+        }
+        let mut kept = (0..self.classes.len()).filter(|&class| !self.classes[class].is_empty());
+        let largest = kept.next_back()?;
+        let class = kept.find(|&class| class_bytes(class).is_some_and(|bytes| bytes >= over)).unwrap_or(largest);
+        self.take(class)
+    }
+}
 
 impl Pool {
     fn take(&self, class: usize) -> Option<HostBuffer> {
         let mut kept = self.lock();
-        let pointer = kept.classes.get_mut(class)?.pop()?;
-        let capacity = class_bytes(class)?;
-        kept.bytes -= capacity;
-        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
+        let buffer = kept.take(class)?;
+        kept.add_used(buffer.capacity);
+        Some(buffer)
+    }
+
+    /// Counts a block of so many bytes, which is not here, as one in use, and gives others back to the system if there would
+    /// be more blocks than were in use before.
+    fn make_room(&self, capacity: usize) {
+        loop {
+            let mut kept = self.lock();
+            let Some(buffer) = kept.take_for(capacity) else {
+                kept.add_used(capacity);
+                return;
+            };
+            drop(kept);
+            std::mem::ManuallyDrop::new(buffer).release();
+        }
     }
 
     fn give(&self, pointer: NonNull<u8>, capacity: usize) -> bool {
+        let limit = *POOL_LIMIT;
         let mut kept = self.lock();
-        if kept.bytes + capacity > POOL_LIMIT {
+        kept.used -= capacity;
+        if kept.bytes + capacity > limit {
             return false;
         }
         let class = size_class(capacity);
@@ -298,6 +357,35 @@ mod tests {
             POOL.clear();
         }
         assert!(HostBuffer::new(bytes, true).is_some());
+    }
+
+    #[test]
+    fn a_block_that_is_to_come_takes_the_place_of_others() {
+        let mut kept = Kept { classes: Vec::new(), bytes: 0, used: 0, most_used: 100 << 20 };
+        let mut give = |kept: &mut Kept, bytes: usize| {
+            let class = size_class(bytes);
+            kept.classes.resize_with(kept.classes.len().max(class + 1), Vec::new);
+            kept.classes[class].push(NonNull::dangling());
+            kept.bytes += bytes;
+        };
+        for megabytes in [8, 16, 32, 40] {
+            give(&mut kept, megabytes << 20);
+        }
+        let mut gone = |kept: &mut Kept, megabytes: usize| {
+            kept.take_for(megabytes << 20).map(|buffer| std::mem::ManuallyDrop::new(buffer).capacity >> 20)
+        };
+        // 96 of 100 are kept.
+        assert_eq!(gone(&mut kept, 4), None);
+        assert_eq!(gone(&mut kept, 14), Some(16));
+        assert_eq!(gone(&mut kept, 14), None);
+        assert_eq!(gone(&mut kept, 90), Some(40));
+        assert_eq!(gone(&mut kept, 90), Some(32));
+        assert_eq!(gone(&mut kept, 90), None);
+        kept.add_used(90 << 20);
+        assert_eq!(gone(&mut kept, 30), Some(8));
+        assert_eq!(gone(&mut kept, 30), None, "nothing is kept");
+        kept.add_used(30 << 20);
+        assert_eq!((kept.used, kept.most_used, kept.bytes), (120 << 20, 120 << 20, 0));
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Tensor {
         Shape::from_dims(&self.to_i64_vec()?)
     }
 
-    /// The elements of a tensor of plain bytes, as bytes in the host's order.
+    /// The elements of a tensor of plain bytes, as bytes in the host's order, at whatever address they are.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for string, resource and variant.
@@ -161,6 +161,20 @@ impl Tensor {
             _ => return Err(self.no_elements()),
         };
         // SAFETY: the storage holds `length` initialised bytes from `pointer` on.
+        Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+    }
+
+    /// As [`Tensor::bytes`], at an address that suits elements of the dtype: those of a constant that lies in a file at
+    /// another are copied first, as [`Tensor::as_slice`] does.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for string, resource and variant; RESOURCE_EXHAUSTED if there is not enough memory.
+    #[inline]
+    #[track_caller]
+    pub fn aligned_bytes(&self) -> Result<&[u8]> {
+        let length = self.byte_length()?;
+        let pointer = self.first(self.dtype)?;
+        // SAFETY: as in `bytes`.
         Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
     }
 

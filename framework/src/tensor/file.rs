@@ -210,6 +210,7 @@ mod tests {
             let is_late = !skipped.is_multiple_of(4);
             assert_eq!(matches!(tensor.storage, Storage::Late(_)), is_late, "{skipped}");
             assert_eq!(tensor.bytes().unwrap().as_ptr(), content.as_ptr());
+            assert!(tensor.for_once().aligned_bytes().unwrap().as_ptr().cast::<u32>().is_aligned());
             let once = tensor.for_once();
             assert_eq!(once.as_slice::<u32>().unwrap()[49_999], 49_999);
             if let Storage::Late(late) = &tensor.storage {

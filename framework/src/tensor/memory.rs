@@ -34,8 +34,12 @@ pub fn may_request(bytes: usize) -> bool {
 }
 
 fn has_room_for(bytes: usize) -> bool {
-    let limits = [available(), control_group(), left_of_address_space()];
-    limits.into_iter().flatten().all(|limit| bytes < limit)
+    room().is_none_or(|room| bytes < room)
+}
+
+/// Bytes that the system can still grant; `None` on systems that do not say.
+pub(super) fn room() -> Option<usize> {
+    [available(), control_group(), left_of_address_space()].into_iter().flatten().min()
 }
 
 /// Bytes that new work can use without swapping, by `/proc/meminfo`.

@@ -64,7 +64,8 @@ pub struct Strip<'a> {
     pub epilogue: Epilogue<'a, f32>,
 }
 
-/// Rows of the panels that are multiplied at a time, so that they stay in a near cache while all tiles pass.
+/// Rows of the panels that are multiplied at a time, so that they stay in a near cache while all tiles pass. The products of each
+/// time are summed by themselves, from zero on: one sum of all would lose more digits.
 const DEPTH: usize = 256;
 
 /// Writes rows times panels to `c`, tile by tile.
@@ -314,11 +315,6 @@ unsafe fn avx2<const R: usize>(segments: &[Segment], right: Right, c: *mut f32, 
     let mut sums = [[_mm256_setzero_ps(); 2]; R];
     // SAFETY: the caller's promise.
     unsafe {
-        if right.accumulate {
-            for (row, sums) in sums.iter_mut().enumerate() {
-                *sums = [_mm256_loadu_ps(c.add(row * stride)), _mm256_loadu_ps(c.add(row * stride + 8))];
-            }
-        }
         for segment in segments {
             for p in right.first..right.first + right.length {
                 let lines = [_mm256_loadu_ps(panel), _mm256_loadu_ps(panel.add(8))];
@@ -331,9 +327,14 @@ unsafe fn avx2<const R: usize>(segments: &[Segment], right: Right, c: *mut f32, 
                 panel = panel.wrapping_add(right.stride);
             }
         }
-        for (row, sums) in sums.iter().enumerate() {
-            _mm256_storeu_ps(c.add(row * stride), sums[0]);
-            _mm256_storeu_ps(c.add(row * stride + 8), sums[1]);
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let to = [c.add(row * stride), c.add(row * stride + 8)];
+            for (sum, to) in sums.iter_mut().zip(to) {
+                if right.accumulate {
+                    *sum = _mm256_add_ps(_mm256_loadu_ps(to), *sum);
+                }
+                _mm256_storeu_ps(to, *sum);
+            }
         }
     }
 }
@@ -348,11 +349,6 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
     let mut panel = right.panel;
     // SAFETY: the caller's promise.
     unsafe {
-        if right.accumulate {
-            for (row, sums) in sums.iter_mut().enumerate() {
-                std::ptr::copy_nonoverlapping(c.add(row * stride), sums.as_mut_ptr(), COLUMNS);
-            }
-        }
         for segment in segments {
             for p in right.first..right.first + right.length {
                 let line = &*panel.cast::<[f32; COLUMNS]>();
@@ -365,8 +361,13 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
                 panel = panel.wrapping_add(right.stride);
             }
         }
-        for (row, sums) in sums.iter().enumerate() {
-            std::ptr::copy_nonoverlapping(sums.as_ptr(), c.add(row * stride), COLUMNS);
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let to = c.add(row * stride).cast::<[f32; COLUMNS]>();
+            if right.accumulate {
+                let before = to.read();
+                sums.iter_mut().zip(before).for_each(|(sum, before)| *sum += before);
+            }
+            to.write(*sums);
         }
     }
 }
@@ -380,10 +381,13 @@ const PANELS: usize = 4;
 const AHEAD: usize = 8;
 
 /// Tiles of several panels, a vector a row and panel, in a module for processors with some features, with an epilogue or
-/// without; `$add` adds the product of a factor and a line to sums.
+/// without; `$add` adds the product of a factor and a line to sums, `$total` adds sums.
 #[cfg(target_arch = "x86_64")]
 macro_rules! tiles {
-    (mod $name:ident for $features:literal $(, $epilogue:ident)?: |$sum:ident, $factor:ident, $line:ident| $add:expr) => {
+    (
+        mod $name:ident for $features:literal $(, $epilogue:ident)?:
+        |$sum:ident, $factor:ident, $line:ident| $add:expr, $total:path
+    ) => {
 mod $name {
     use std::arch::x86_64::*;
 
@@ -486,14 +490,6 @@ mod $name {
         let (mut fetch_at, mut next) = (tile.fetch_at, tile.next);
         // SAFETY: the caller's promise; columns that are not wanted are masked.
         unsafe {
-            if tile.accumulate {
-                for (row, sums) in sums.iter_mut().enumerate() {
-                    for (column, sum) in sums.iter_mut().enumerate() {
-                        let from = c.wrapping_add(row * tile.stride + column * COLUMNS);
-                        *sum = load(mask(column), from);
-                    }
-                }
-            }
             for segment in segments {
                 for p in tile.first..tile.first + tile.length {
                     if p == fetch_at {
@@ -523,6 +519,14 @@ mod $name {
                 }
                 fetch_at = fetch_at.saturating_sub(tile.length);
             }
+            if tile.accumulate {
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    for (column, sum) in sums.iter_mut().enumerate() {
+                        let from = c.wrapping_add(row * tile.stride + column * COLUMNS);
+                        *sum = $total(load(mask(column), from), *sum);
+                    }
+                }
+            }
             $({
                 use crate::epilogue::finish_vectors;
                 finish_vectors!(&tile.$epilogue, sums: [[_; P]; R], last: tile.last, stride: tile.stride);
@@ -539,16 +543,25 @@ mod $name {
     };
 }
 #[cfg(target_arch = "x86_64")]
-tiles!(mod avx512 for "avx512f", epilogue: |sum, factor, line| _mm512_fmadd_ps(factor, line, sum));
+tiles!(mod avx512 for "avx512f", epilogue: |sum, factor, line| _mm512_fmadd_ps(factor, line, sum), _mm512_add_ps);
 #[cfg(target_arch = "x86_64")]
 tiles!(mod avx512_pairs for "avx512f,avx512bf16": |sum, factor, line| {
     _mm512_dpbf16_ps(sum, std::mem::transmute::<__m512, __m512bh>(factor), std::mem::transmute::<__m512, __m512bh>(line))
-});
+}, _mm512_add_ps);
 #[cfg(target_arch = "x86_64")]
 tiles!(mod avx512_bytes for "avx512f,avx512vnni": |sum, factor, line| {
     let [sum, factor, line] = [sum, factor, line].map(|words| _mm512_castps_si512(words));
     _mm512_castsi512_ps(_mm512_dpbusd_epi32(sum, factor, line))
-});
+}, super::add_integers);
+
+/// Adds integers that stand for floats.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_integers(a: std::arch::x86_64::__m512, b: std::arch::x86_64::__m512) -> std::arch::x86_64::__m512 {
+    use std::arch::x86_64::*;
+    _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)))
+}
 
 #[cfg(test)]
 mod tests {

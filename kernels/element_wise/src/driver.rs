@@ -304,9 +304,9 @@ pub(super) fn computed<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>,
         job.sizes[i] = spec.inputs[i].size();
         job.inputs[i] = match &held[i] {
             _ if i == in_place => target,
-            Some(tensor) => tensor.bytes()?.as_ptr(),
-            None if i < given => ctx.input_at(base + i)?.bytes()?.as_ptr(),
-            None => others[i - given].bytes()?.as_ptr(),
+            Some(tensor) => tensor.aligned_bytes()?.as_ptr(),
+            None if i < given => ctx.input_at(base + i)?.aligned_bytes()?.as_ptr(),
+            None => others[i - given].aligned_bytes()?.as_ptr(),
         };
     }
     if total <= UNIT {

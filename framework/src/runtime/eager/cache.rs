@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::prepared::Prepared;
 use crate::attr::{AttrValue, FunctionRef};
-use crate::graph::{NodeInput, NodeRequest, Operand};
+use crate::graph::{ComputedOutput, NodeInput, NodeRequest, Operand};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -25,7 +25,7 @@ impl Key {
     /// The key of an op on device number `device`; `None` if its kernel is not worth keeping, an attr has no bytes to
     /// compare or an input is at fault. An op with state always has its kernel kept, unless it cannot be found again.
     #[inline]
-    pub(super) fn new(request: &NodeRequest<'_, Tensor>, device: u8) -> Option<Key> {
+    pub(super) fn new<V: ComputedOutput>(request: &NodeRequest<'_, V>, device: u8) -> Option<Key> {
         let stateful = request.op.is_stateful;
         // Without inputs and state there is nothing to compute twice: such an op is a constant.
         if !request.faults.is_empty() || (request.inputs.is_empty() && !stateful) {
@@ -65,7 +65,7 @@ impl KeyWriter {
         self.put(text)
     }
 
-    fn request(&mut self, request: &NodeRequest<'_, Tensor>, device: u8) -> Option<()> {
+    fn request<V: ComputedOutput>(&mut self, request: &NodeRequest<'_, V>, device: u8) -> Option<()> {
         self.byte(device)?;
         self.text(request.op.name.as_bytes())?;
         self.length(request.inputs.len())?;
@@ -83,7 +83,7 @@ impl KeyWriter {
     }
 
     /// No dtype has number 0, which stands for a list.
-    fn dtype_of(&mut self, operand: &Operand<Tensor>) -> Option<()> {
+    fn dtype_of<V: ComputedOutput>(&mut self, operand: &Operand<V>) -> Option<()> {
         self.byte(operand.as_tensor().dtype().number() as u8)
     }
 
@@ -237,7 +237,7 @@ mod tests {
         let request = NodeRequest {
             op,
             inputs: if with_input {
-                smallvec![NodeInput::Single(Operand::Constant(Tensor::scalar(1.0f32)))]
+                smallvec![NodeInput::Single(Operand::<Tensor>::Constant(Tensor::scalar(1.0f32)))]
             } else {
                 smallvec![]
             },

@@ -19,9 +19,10 @@ use crate::attr::AttrMap;
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
 use crate::graph::{
-    Applied, Function, Given, Graph, IntoOperand, NodeBuilder, NodeInput, NodeRequest, OpScope, Operand, Outputs,
-    created, faults_error, infer_attrs, settle,
+    Applied, ComputedOutput, Function, Given, Graph, IntoOperand, NodeBuilder, NodeInput, NodeRequest, OpScope,
+    Operand, Outputs, created, faults_error, infer_attrs, settle,
 };
+use crate::op::InOutType;
 use crate::optimize::Optimizer;
 use crate::registry::Registry;
 use crate::step::{FunctionLibrary, SessionContext};
@@ -200,8 +201,8 @@ impl OpScope for EagerContext {
 
     /// Runs the op.
     #[track_caller]
-    fn apply(&mut self, request: NodeRequest<'_, Tensor>) -> Result<Applied<EagerContext>> {
-        let (prepared, outputs) = self.run(request)?;
+    fn apply(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Applied<EagerContext>> {
+        let (prepared, outputs) = self.run(&mut request)?;
         Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
     }
 }
@@ -210,29 +211,35 @@ impl OpScope for EagerContext {
 pub(crate) type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 impl EagerContext {
-    /// Runs an op; returns what it was run by, too.
+    /// Runs an op, which takes the inputs of the request; returns what it was run by, too.
     #[track_caller]
-    pub(crate) fn run(&self, mut request: NodeRequest<'_, Tensor>) -> Result<(Arc<Prepared>, Computed)> {
+    pub(crate) fn run<V: ComputedOutput>(&self, request: &mut NodeRequest<'_, V>) -> Result<(Arc<Prepared>, Computed)> {
         let op = request.op;
         let device = match self.device(&request.device) {
             Ok(device) => device,
             Err(error) => return Err(error.at_node(request.name.as_deref().unwrap_or(&op.name), &op.name, "")),
         };
-        settle(op, &mut request.inputs, &request.attrs, |tensor| Some(tensor.dtype()), &mut request.faults);
-        let key = Key::new(&request, device as u8);
+        settle(op, &mut request.inputs, &request.attrs, |output| Some(output.as_tensor().dtype()), &mut request.faults);
+        let key = Key::new(request, device as u8);
         let shared = &*self.shared;
         let generation = shared.registry.generation();
         let device = &*shared.devices[device];
         let prepared = match key.as_ref().and_then(|key| shared.kernels.get(key, generation)) {
             Some(prepared) => prepared,
             None => {
-                let attrs = std::mem::take(&mut request.attrs);
-                let prepared = match prepare(shared, device, &request, attrs) {
+                let type_of = |output: &V| Some(InOutType { dtype: output.as_tensor().dtype(), is_ref: false });
+                let given = request.inputs.iter().map(|input| Given::new(input, type_of)).collect();
+                let (name, attrs) = (request.name.as_deref().unwrap_or(&op.name), std::mem::take(&mut request.attrs));
+                let prepared = match prepare(
+                    shared,
+                    device,
+                    (&op.name, name),
+                    given,
+                    attrs,
+                    std::mem::take(&mut request.faults),
+                ) {
                     Ok(prepared) => Arc::new(prepared),
-                    Err(error) => {
-                        let name = request.name.as_deref().unwrap_or(&op.name);
-                        return Err(error.at_node(name, &op.name, device.name()));
-                    }
+                    Err(error) => return Err(error.at_node(name, &op.name, device.name())),
                 };
                 match key {
                     Some(key) => shared.kernels.insert(key, prepared, generation),
@@ -241,7 +248,7 @@ impl EagerContext {
             }
         };
         let mut inputs: SmallVec<[Option<Tensor>; 3]> = SmallVec::with_capacity(request.inputs.len());
-        for input in request.inputs {
+        for input in request.inputs.drain(..) {
             match input {
                 NodeInput::Single(operand) => inputs.push(Some(operand.into_tensor())),
                 NodeInput::List(operands) => inputs.extend(operands.into_iter().map(Operand::into_tensor).map(Some)),
@@ -258,19 +265,18 @@ impl EagerContext {
 fn prepare(
     shared: &Shared,
     device: &dyn Device,
-    request: &NodeRequest<'_, Tensor>,
+    (op, name): (&str, &str),
+    given: SmallVec<[Given; 2]>,
     mut attrs: AttrMap,
+    mut faults: Vec<String>,
 ) -> Result<Prepared> {
-    let entry = shared.registry.op(&request.op.name)?;
-    let name = request.name.as_deref().unwrap_or(&entry.def.name);
+    let entry = shared.registry.op(op)?;
     if let Some(arg) = entry.def.inputs.iter().chain(entry.def.outputs.iter()).find(|arg| arg.is_ref) {
         return Err(Error::unimplemented(format!(
             "op {} does not support eager execution: `{}` is a reference, which exists in graphs only",
             entry.def.name, arg.name
         )));
     }
-    let mut faults = request.faults.clone();
-    let given: SmallVec<[Given; 2]> = request.inputs.iter().map(|input| Given::new(input, |_| None)).collect();
     infer_attrs(entry.def, &given, &mut attrs, &mut faults);
     if !faults.is_empty() {
         return Err(faults_error(&faults, name, entry.def));

@@ -70,7 +70,7 @@ fn scalars(program: &Program, ctx: &mut RawContext<'_>) -> Option<Result<()>> {
             };
         }
         if let Some(parameter) = &program.parameters[place] {
-            operands[step.operands.len()] = parameter.bytes().ok()?.as_ptr();
+            operands[step.operands.len()] = parameter.aligned_bytes().ok()?.as_ptr();
         }
         let mut result = [0u64; 2];
         // SAFETY: the pointers are those of single elements of the step's dtypes, none of which is larger than `result`.
@@ -256,7 +256,7 @@ impl Layout<'_> {
                 _ => None,
             };
             let tensor = tensor.map_or_else(|| self.tensor(ctx, value), Ok)?;
-            Ok(tensor.bytes()?.as_ptr())
+            Ok(tensor.aligned_bytes()?.as_ptr())
         };
         let mut pieces: SmallVec<[Piece; 8]> = SmallVec::new();
         for (place, sources) in &self.steps {

@@ -143,7 +143,7 @@ fn flat(function: &ElementFunction, ctx: &RawContext<'_>, operand: &Tensor) -> R
     let mut output = Tensor::alloc(function.output(), operand.shape().clone())?;
     let work = Flat {
         run: function.run(),
-        source: operand.bytes()?.as_ptr(),
+        source: operand.aligned_bytes()?.as_ptr(),
         target: start_of(&mut output)?,
         sizes: [from.size(), function.output().size()],
     };

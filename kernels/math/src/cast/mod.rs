@@ -175,7 +175,7 @@ impl OpKernel<Cast> for CastKernel {
         }
         let mut output = ctx.allocate_output(Cast::Y, input.shape())?;
         let length = output.num_elements();
-        let source = Pointer(input.bytes()?.as_ptr().cast_mut());
+        let source = Pointer(input.aligned_bytes()?.as_ptr().cast_mut());
         let target = Pointer(match output.dtype() {
             DataType::Bool => output.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
             _ => output.bytes_mut()?.as_mut_ptr(),

@@ -21,6 +21,8 @@ use super::reducer::Reducer;
 const RUN: usize = 4096;
 /// Partial results merged one after the other before they go into a total, for the same reason.
 const CASCADE: usize = 128;
+/// As many rows of results, of which there are seldom thousands in a part.
+const ROWS: usize = 32;
 /// Rows that are folded in one pass over their results.
 const PASS: usize = 4;
 /// Elements that are worth a part of their own.
@@ -445,7 +447,7 @@ fn fold_block<A: Copy>(
                 row += taken;
                 merged += 1;
             }
-            if merged >= CASCADE {
+            if merged >= ROWS {
                 steps.merge(total, part);
                 part.fill(identity);
                 merged = 0;
