@@ -54,7 +54,7 @@ impl<'a, 'p> Pass<'a, 'p> {
                 self.seed(y, flows.get(index))?;
             }
         }
-        let asked: IdSet = xs.iter().copied().filter(|&x| x != UNTRACED).collect();
+        let asked: IdSet = xs.iter().copied().collect();
         // What depends on one of `xs`: a tensor is given by a record that comes after those of what it was computed from.
         let mut depends = asked.clone();
         let mut between = vec![false; records.len()];
@@ -62,7 +62,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             let Recorded { inputs, outputs, .. } = records.get(index);
             *between = inputs.iter().any(|id| depends.contains(id));
             if *between {
-                outputs.iter().filter(|id| *id != UNTRACED).for_each(|id| depends.insert(id));
+                outputs.iter().for_each(|id| depends.insert(id));
             }
         }
         for index in (0..records.len()).rev().filter(|index| between[*index]) {

@@ -136,8 +136,8 @@ impl<'g> Pass<'g> {
         }
     }
 
-    /// The gradients of the sum of `ys`; if that fails, the graph is as it was, and so nobody is left who knows of functions that it
-    /// no longer has.
+    /// The gradients of the sum of `ys`. If that fails, the graph is as it was; the pass, which names functions that the graph no
+    /// longer has, is consumed.
     pub(super) fn run(
         mut self,
         ys: &[Output],

@@ -27,7 +27,7 @@ pub(super) enum Runs<'p> {
 
 /// What runs ops on tensors that have ids.
 pub(super) trait Execute {
-    /// Runs an op, which takes the inputs of the request.
+    /// Runs an op, and empties the inputs of the request.
     fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed>;
 
     fn registry(&self) -> Arc<Registry>;
@@ -73,6 +73,15 @@ struct Lists {
     /// The ids of all inputs and outputs, with [`KEPT`] if something is kept of them.
     ids: Vec<u64>,
     kept: Vec<Kept>,
+}
+
+impl Lists {
+    /// How much memory they have.
+    fn bytes(&self) -> usize {
+        self.records.capacity() * size_of::<Record>()
+            + self.ids.capacity() * size_of::<u64>()
+            + self.kept.capacity() * size_of::<Kept>()
+    }
 }
 
 thread_local! {
@@ -126,7 +135,7 @@ impl Records {
         Ok(())
     }
 
-    /// Forgets the inputs of an op that did not run.
+    /// Forgets the inputs of an op that did not run, if there are any.
     pub(super) fn drop_inputs(&mut self) {
         self.lists.ids.truncate(self.next.0);
         self.lists.kept.truncate(self.next.1);
@@ -174,15 +183,16 @@ impl Records {
 impl Drop for Records {
     fn drop(&mut self) {
         let Lists { mut records, mut ids, mut kept } = std::mem::take(&mut self.lists);
-        let bytes = records.capacity() * size_of::<Record>()
-            + ids.capacity() * size_of::<u64>()
-            + kept.capacity() * size_of::<Kept>();
-        if bytes <= MOST_SPARE {
-            records.clear();
-            ids.clear();
-            kept.clear();
+        records.clear();
+        ids.clear();
+        kept.clear();
+        let lists = Lists { records, ids, kept };
+        if (1..=MOST_SPARE).contains(&lists.bytes()) {
             // A thread that ends takes its lists with it.
-            let _ = SPARE.try_with(|spare| spare.set(Some(Lists { records, ids, kept })));
+            let _ = SPARE.try_with(|spare| {
+                let other = spare.take().filter(|other| other.bytes() > lists.bytes());
+                spare.set(Some(other.unwrap_or(lists)));
+            });
         }
     }
 }
@@ -295,5 +305,34 @@ impl Kept {
             Kept::Shape(shape) => shape,
             Kept::Tensor(tensor) => tensor.shape(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_of_a_tape_that_is_gone_serve_the_next() {
+        let filled = |ids: usize| {
+            let mut records = Records::new();
+            (0..ids).for_each(|id| records.add_input(id as u64, None));
+            records.lists.ids.capacity()
+        };
+        let capacity = filled(100);
+        // What is empty does not take the place of lists, nor do shorter ones that go after them.
+        drop(Records::default());
+        let (long, short) = (Records::new(), Records::new());
+        assert_eq!((long.lists.ids.capacity(), short.lists.ids.capacity()), (capacity, 0));
+        drop(long);
+        let mut short = short;
+        short.add_input(1, None);
+        drop(short);
+        let next = Records::new();
+        assert_eq!((next.lists.ids.capacity(), next.lists.ids.len(), next.len()), (capacity, 0, 0));
+        drop(next);
+        // Those of a long tape go.
+        assert!(filled(MOST_SPARE) >= MOST_SPARE);
+        assert_eq!(Records::new().lists.ids.capacity(), 0, "the others were taken for them");
     }
 }

@@ -93,9 +93,14 @@ impl<'p> GradientTape<'p> {
             let message = format!("a tensor of {dtype} cannot be watched: gradients are of floats and complex numbers");
             return Err(Error::invalid_argument(message));
         }
-        if traced.id == UNTRACED {
+        if traced.id == UNTRACED && dtype != DataType::Resource {
             let computed: Computed = [Some(traced.tensor)].into_iter().collect();
             traced = self::traced(computed).pop().flatten().ok_or_else(|| Error::internal("a tensor that is none"))?;
+        }
+        if traced.id == UNTRACED {
+            let count = traced.tensor.shape().num_elements();
+            let message = format!("a tensor of {count} handles cannot be watched: watch one variable at a time");
+            return Err(Error::invalid_argument(message));
         }
         self.known.insert(traced.id);
         Ok(traced)
@@ -212,6 +217,7 @@ impl<'p> GradientTape<'p> {
         let kept = |index: usize, operand: &Operand<Traced>| {
             Kept::of(operand.as_tensor(), parts.is_some_and(|parts| parts.takes_input(index)), false)
         };
+        self.records.drop_inputs();
         for (index, operand) in operands.iter().enumerate() {
             self.records.add_input(id_of(operand), kept(index, operand));
         }
@@ -237,8 +243,7 @@ impl<'p> GradientTape<'p> {
 
     /// What was computed from what is known is known.
     fn know(&mut self, outputs: &[Option<Traced>]) {
-        let ids = outputs.iter().flatten().map(|output| output.id);
-        ids.filter(|id| *id != UNTRACED).for_each(|id| self.known.insert(id));
+        outputs.iter().flatten().for_each(|output| self.known.insert(output.id));
     }
 
     /// The gradient of an op, by what its node asks for.
@@ -287,6 +292,8 @@ impl Execute for GradientTape<'_> {
         if gradient.is_none() && control::is_for(NodeClass::of(&request.op.name)) {
             return self.execute_call(request);
         }
+        // A kernel that panicked has left its own.
+        self.records.drop_inputs();
         for (argument, input) in request.inputs.iter().enumerate() {
             let (value, shape) = keeps(gradient, Side::Input, argument);
             for operand in input.operands() {

@@ -166,30 +166,40 @@ impl IdSet {
     /// How many words of bits of which none is set may lie between two ids.
     const GAP: usize = 16;
 
+    /// Where the bit of an id is, or would be: its word, and the place in it.
+    #[inline]
+    fn place(&self, id: u64) -> (usize, u64) {
+        let offset = id.wrapping_sub(self.first);
+        (usize::try_from(offset / 64).unwrap_or(usize::MAX), offset % 64)
+    }
+
     #[inline]
     pub(super) fn contains(&self, id: u64) -> bool {
-        let offset = id.wrapping_sub(self.first);
-        match self.bits.get((offset / 64) as usize) {
-            Some(bits) if bits >> (offset % 64) & 1 != 0 => true,
+        let (word, bit) = self.place(id);
+        match self.bits.get(word) {
+            Some(bits) if bits >> bit & 1 != 0 => true,
             _ => !self.others.is_empty() && self.others.contains_key(&id),
         }
     }
 
+    /// Adds an id; one of a tensor that no tape can know stays out.
     #[inline]
     pub(super) fn insert(&mut self, id: u64) {
+        if id == UNTRACED {
+            return;
+        }
         if self.bits.is_empty() && id & VARIABLE == 0 {
             self.first = id;
         }
-        let offset = id.wrapping_sub(self.first);
-        let word = (offset / 64) as usize;
+        let (word, bit) = self.place(id);
         match self.bits.get_mut(word) {
-            Some(bits) => *bits |= 1 << (offset % 64),
-            None => self.insert_beyond(id, word, offset),
+            Some(bits) => *bits |= 1 << bit,
+            None => self.insert_beyond(id, word, bit),
         }
     }
 
     #[inline(never)]
-    fn insert_beyond(&mut self, id: u64, word: usize, offset: u64) {
+    fn insert_beyond(&mut self, id: u64, word: usize, bit: u64) {
         let is_near = word < self.bits.len() + IdSet::GAP;
         if id & VARIABLE == 0 && !is_near && id > self.first && self.bits.len() <= IdSet::GAP {
             // The ids went on elsewhere: those so far are few.
@@ -201,7 +211,7 @@ impl IdSet {
             self.others.insert(id, ());
         } else {
             self.bits.resize(word + 1, 0);
-            self.bits[word] |= 1 << (offset % 64);
+            self.bits[word] |= 1 << bit;
         }
     }
 }
@@ -268,6 +278,7 @@ mod tests {
                 assert_eq!(set.contains(around), within.contains(&around), "{around} after {within:?}");
             }
         }
+        set.insert(UNTRACED);
         assert!(!set.contains(UNTRACED));
     }
 

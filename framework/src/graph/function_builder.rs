@@ -82,8 +82,7 @@ impl Graph {
             return base;
         }
         let numbered = |number: u64| format!("{base}_{number}");
-        // Numbers are taken one after the other: the first that is free is found in few steps, with nothing to remember that copies
-        // of the graph would have to share.
+        // Numbers are taken one after the other, so that doubling and halving finds one that is free in few steps.
         let (mut taken, mut free) = (0, 1);
         while !is_free(&numbered(free)) {
             (taken, free) = (free, free.saturating_mul(2));

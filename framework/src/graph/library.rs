@@ -26,7 +26,7 @@ pub(crate) struct Reach {
 
 /// What is known of the functions of a layer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct LayerReach {
     /// What each comes to, in their order.
     pub(super) reach: Vec<Reach>,
     /// What they call by names that no function in this layer or below has: nearly all are ops.
@@ -41,7 +41,7 @@ pub(super) struct Layer {
     functions: Vec<Arc<FunctionDef>>,
     by_name: HashMap<String, usize>,
     /// Once somebody has asked, or there is a layer above.
-    known: OnceLock<Known>,
+    known: OnceLock<LayerReach>,
 }
 
 impl Layer {
@@ -124,7 +124,7 @@ impl Library {
     }
 
     /// Adds a function whose name none has yet. `look` finds out what there is to know of a layer.
-    pub(super) fn insert(&mut self, name: String, function: FunctionDef, look: impl Fn(&Library, usize) -> Known) {
+    pub(super) fn insert(&mut self, name: String, function: FunctionDef, look: impl Fn(&Library, usize) -> LayerReach) {
         for index in 0..self.layers.len() {
             // One that is called already belongs to its callers' layer, with all between.
             if self.known(index, &look).elsewhere.contains(&name) {
@@ -161,7 +161,7 @@ impl Library {
     }
 
     /// What is known of a layer, which `look` finds out if nobody has asked yet.
-    pub(super) fn known(&self, index: usize, look: impl Fn(&Library, usize) -> Known) -> &Known {
+    pub(super) fn known(&self, index: usize, look: impl Fn(&Library, usize) -> LayerReach) -> &LayerReach {
         self.layers[index].known.get_or_init(|| look(self, index))
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::library::{Known, Library, Reach, called_by};
+use super::library::{LayerReach, Library, Reach, called_by};
 use super::{Graph, NodeClass};
 use crate::proto::{FunctionDef, NodeDef, attr_value};
 use crate::registry::Registry;
@@ -40,7 +40,7 @@ fn keeps_state(registry: &Registry, node: &NodeDef) -> bool {
 }
 
 /// What the functions of a layer come to, by what those below come to and by each other.
-pub(super) fn look(registry: &Registry, functions: &Library, layer: usize) -> Known {
+pub(super) fn look(registry: &Registry, functions: &Library, layer: usize) -> LayerReach {
     let below = |(layer, place): (usize, usize)| {
         functions.known(layer, |functions, layer| look(registry, functions, layer)).reach[place]
     };
@@ -88,7 +88,7 @@ pub(super) fn look(registry: &Registry, functions: &Library, layer: usize) -> Kn
         }
     }
     reach.iter_mut().zip(recursive).for_each(|(reach, recursive)| reach.is_recursive = recursive);
-    Known { reach, elsewhere }
+    LayerReach { reach, elsewhere }
 }
 
 /// What a function is without what it calls: recursive if its callers say what that is.
@@ -154,7 +154,7 @@ mod tests {
             Looked { library: Library::default(), registry: Registry::new([], []).unwrap(), count: Cell::new(0) }
         }
 
-        fn look(&self) -> impl Fn(&Library, usize) -> Known {
+        fn look(&self) -> impl Fn(&Library, usize) -> LayerReach {
             |functions, layer| {
                 let known = look(&self.registry, functions, layer);
                 self.count.set(self.count.get() + known.reach.len());

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message as _;
 
+use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result, shortened};
-use crate::proto::{self, AttrValue, FunctionDef, FunctionDefLibrary, NodeDef, OpDef, attr_value};
-use crate::tensor::Tensor;
+use crate::proto::{self, AttrValue, FunctionDef, FunctionDefLibrary, NodeDef, OpDef, TensorProto, attr_value};
 
 /// The functions of a library, each once.
 ///
@@ -48,6 +48,7 @@ pub(super) fn distinct(library: &FunctionDefLibrary) -> Result<Vec<&FunctionDef>
 fn are_same(one: &FunctionDef, other: &FunctionDef) -> bool {
     signature(one) == signature(other)
         && attrs(&one.attr).eq(attrs(&other.attr))
+        && one.node_def.len() == other.node_def.len()
         && nodes(one) == nodes(other)
         && one.ret == other.ret
         && one.control_ret == other.control_ret
@@ -86,15 +87,36 @@ struct Value<'n>(&'n AttrValue);
 
 impl PartialEq for Value<'_> {
     fn eq(&self, other: &Value<'_>) -> bool {
-        let tensor = |value: &Value<'_>| match &value.0.value {
-            Some(attr_value::Value::Tensor(tensor)) => proto::tensor_from_proto(tensor).ok(),
-            _ => None,
-        };
-        let bytes = |tensor: Tensor| Some(proto::tensor_to_proto(&tensor).ok()?.encode_to_vec());
-        let as_written = |value: &Value<'_>| tensor(value).and_then(bytes);
-        self.0.encode_to_vec() == other.0.encode_to_vec()
-            || as_written(self).is_some_and(|tensor| as_written(other) == Some(tensor))
+        if self.0 == other.0 {
+            return true;
+        }
+        let (len, other_len) = (self.0.encoded_len(), other.0.encoded_len());
+        match (&self.0.value, &other.0.value) {
+            (Some(attr_value::Value::Tensor(one)), Some(attr_value::Value::Tensor(other))) => {
+                elements(one).is_some_and(|one| elements(other) == Some(one))
+            }
+            // Where there are NaNs.
+            _ => len == other_len && len <= MOST_COMPARED && self.0.encode_to_vec() == other.0.encode_to_vec(),
+        }
     }
+}
+
+/// So many bytes a value has at most that is compared otherwise than as it is written.
+const MOST_COMPARED: usize = 32 << 20;
+
+/// What a tensor holds, in the form in which we write it; `None` of one that is large or no tensor.
+fn elements(proto: &TensorProto) -> Option<Vec<u8>> {
+    let dims = proto.tensor_shape.iter().flat_map(|shape| &shape.dim);
+    let elements = dims.map(|dim| usize::try_from(dim.size).ok()).try_fold(1usize, |all, dim| all.checked_mul(dim?))?;
+    let size = match DataType::from_number(proto.dtype)?.size() {
+        0 => size_of::<TString>(),
+        size => size,
+    };
+    if elements.checked_mul(size)? > MOST_COMPARED || proto.encoded_len() > MOST_COMPARED {
+        return None;
+    }
+    let tensor = proto::tensor_from_proto(proto).ok()?;
+    Some(proto::tensor_to_proto(&tensor).ok()?.encode_to_vec())
 }
 
 #[cfg(test)]

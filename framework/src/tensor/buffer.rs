@@ -1,24 +1,15 @@
-//! Host memory of tensors: aligned, always initialised, and reused.
-//!
-//! Page faults are most of the cost of an element-wise op on a large tensor, so large freed blocks are kept by size
-//! class and handed out again, as long as no more memory is taken than was in use at once before. Small blocks are the
-//! allocator's own business.
+//! Host memory of tensors: aligned, always initialised, and, where blocks are large, [reused](super::pool).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
 
 use super::mapping::{Mapping, Registered};
 use super::memory;
+use super::pool::{Block, POOL, POOLED_FROM, class_bytes, size_class};
 
 /// Alignment of every buffer, in bytes.
 pub const ALIGNMENT: usize = 64;
-
-/// Blocks below this size go straight to the allocator.
-const POOLED_FROM: usize = 64 * 1024;
-/// Size classes a power of two.
-const STEPS: usize = 4;
 
 /// A block of initialised host memory: allocated, or in the hands of an owner such as a file that is mapped.
 pub struct HostBuffer {
@@ -53,26 +44,26 @@ impl HostBuffer {
             return HostBuffer::allocate_or_clear(bytes.max(1));
         }
         let class = size_class(bytes);
-        if let Some(buffer) = POOL.take(class) {
+        if let Some(block) = POOL.take(class) {
             if zeroed {
                 // SAFETY: the block has at least `bytes` bytes and this is its only owner.
-                unsafe { buffer.pointer.as_ptr().write_bytes(0, bytes) };
+                unsafe { block.pointer.as_ptr().write_bytes(0, bytes) };
             }
-            return Some(buffer);
+            return Some(HostBuffer::from(block));
         }
         let capacity = class_bytes(class)?;
-        POOL.make_room(capacity);
-        let buffer = HostBuffer::allocate_or_clear(capacity);
-        if buffer.is_none() {
-            POOL.lock().used -= capacity;
+        while let Some(block) = POOL.take_for(capacity) {
+            release(block);
         }
-        buffer
+        let buffer = HostBuffer::allocate_or_clear(capacity)?;
+        POOL.add_used(capacity);
+        Some(buffer)
     }
 
     fn allocate_or_clear(capacity: usize) -> Option<HostBuffer> {
         HostBuffer::allocate(capacity).or_else(|| {
             // Blocks that the pool keeps may be the memory that is missing.
-            POOL.clear();
+            clear_pool();
             HostBuffer::allocate(capacity)
         })
     }
@@ -94,7 +85,7 @@ impl HostBuffer {
             // SAFETY: the byte before the block is part of the padding.
             unsafe { pointer.sub(1).write(padding as u8) };
         }
-        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
+        Some(HostBuffer::from(Block { pointer, capacity }))
     }
 
     /// The contents of a file, which can be read but not changed.
@@ -149,16 +140,34 @@ impl HostBuffer {
             Err(other) => other,
         }
     }
+}
 
-    fn release(&mut self) {
-        let Some((layout, is_padded)) = layout_of(self.capacity) else { return };
-        // SAFETY: the byte before the block says how many stand before it, if any do; the allocation came from
-        // `alloc_zeroed` with this very layout.
-        unsafe {
-            let padding = if is_padded { usize::from(self.pointer.sub(1).read()) } else { 0 };
-            dealloc(self.pointer.sub(padding).as_ptr(), layout);
-        }
+impl From<Block> for HostBuffer {
+    fn from(Block { pointer, capacity }: Block) -> HostBuffer {
+        HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) }
     }
+}
+
+/// Gives a block back to the system.
+fn release(Block { pointer, capacity }: Block) {
+    let Some((layout, is_padded)) = layout_of(capacity) else { return };
+    // SAFETY: the byte before the block says how many stand before it, if any do; the allocation came from `alloc_zeroed` with
+    // this very layout.
+    unsafe {
+        let padding = if is_padded { usize::from(pointer.sub(1).read()) } else { 0 };
+        dealloc(pointer.sub(padding).as_ptr(), layout);
+    }
+}
+
+/// Gives the memory of freed buffers, which is kept for others, back to the system: for a program that will not need as much again
+/// soon.
+pub fn clear_pool() {
+    POOL.clear(release);
+}
+
+/// Bytes that the pool of freed buffers holds at present.
+pub fn pool_stats() -> usize {
+    POOL.bytes()
 }
 
 /// The layout of the allocation for a block of so many bytes, and whether it is longer than the block, which is aligned in it:
@@ -178,138 +187,13 @@ impl Drop for HostBuffer {
         if self.owner.is_some() {
             return;
         }
-        if self.capacity < POOLED_FROM || !POOL.give(self.pointer, self.capacity) {
-            self.release();
+        let block = Block { pointer: self.pointer, capacity: self.capacity };
+        if self.capacity < POOLED_FROM {
+            release(block);
+        } else {
+            POOL.give(block).into_iter().flatten().for_each(release);
         }
     }
-}
-
-/// The class of the smallest block with at least `bytes` bytes.
-fn size_class(bytes: usize) -> usize {
-    let power = bytes.ilog2() as usize;
-    let (base, step) = (1usize << power, (1usize << power) / STEPS);
-    power * STEPS + (bytes - base).div_ceil(step)
-}
-
-/// The size of the blocks of a class.
-fn class_bytes(class: usize) -> Option<usize> {
-    let (power, step) = (class / STEPS, class % STEPS);
-    let base = 1usize.checked_shl(power as u32).filter(|_| power < usize::BITS as usize - 2)?;
-    Some(base + base / STEPS * step)
-}
-
-struct Pool(Mutex<Kept>);
-
-struct Kept {
-    classes: Vec<Vec<NonNull<u8>>>,
-    /// Bytes of the blocks that are kept.
-    bytes: usize,
-    /// Bytes of the blocks that are in use.
-    used: usize,
-    /// The most that were in use at once.
-    most_used: usize,
-}
-
-/// Bytes that the pool keeps at most: a quarter of the memory that there was when the first block was freed.
-static POOL_LIMIT: LazyLock<usize> = LazyLock::new(|| memory::room().map_or(1 << 30, |room| room / 4));
-
-// SAFETY: the pointers are blocks that the pool owns alone.
-unsafe impl Send for Kept {}
-
-static POOL: Pool = Pool(Mutex::new(Kept { classes: Vec::new(), bytes: 0, used: 0, most_used: 0 }));
-
-impl Kept {
-    fn add_used(&mut self, bytes: usize) {
-        self.used += bytes;
-        self.most_used = self.most_used.max(self.used);
-    }
-
-    fn take(&mut self, class: usize) -> Option<HostBuffer> {
-        let pointer = self.classes.get_mut(class)?.pop()?;
-        let capacity = class_bytes(class)?;
-        self.bytes -= capacity;
-        Some(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
-    }
-
-    /// A block that is to go so that another of so many bytes can come: the smallest that is enough, or else the largest.
-    fn take_for(&mut self, capacity: usize) -> Option<HostBuffer> {
-        let over = (self.used + self.bytes + capacity).saturating_sub(self.most_used);
-        if over == 0 {
-            return None;
-        }
-        let mut kept = (0..self.classes.len()).filter(|&class| !self.classes[class].is_empty());
-        let largest = kept.next_back()?;
-        let class = kept.find(|&class| class_bytes(class).is_some_and(|bytes| bytes >= over)).unwrap_or(largest);
-        self.take(class)
-    }
-}
-
-impl Pool {
-    fn take(&self, class: usize) -> Option<HostBuffer> {
-        let mut kept = self.lock();
-        let buffer = kept.take(class)?;
-        kept.add_used(buffer.capacity);
-        Some(buffer)
-    }
-
-    /// Counts a block of so many bytes, which is not here, as one in use, and gives others back to the system if there would
-    /// be more blocks than were in use before.
-    fn make_room(&self, capacity: usize) {
-        loop {
-            let mut kept = self.lock();
-            let Some(buffer) = kept.take_for(capacity) else {
-                kept.add_used(capacity);
-                return;
-            };
-            drop(kept);
-            std::mem::ManuallyDrop::new(buffer).release();
-        }
-    }
-
-    fn give(&self, pointer: NonNull<u8>, capacity: usize) -> bool {
-        let limit = *POOL_LIMIT;
-        let mut kept = self.lock();
-        kept.used -= capacity;
-        if kept.bytes + capacity > limit {
-            return false;
-        }
-        let class = size_class(capacity);
-        // What there is no memory to note goes back to the system.
-        if kept.classes.get_mut(class).is_some_and(|blocks| blocks.try_reserve(1).is_err()) {
-            return false;
-        }
-        if kept.classes.len() <= class {
-            kept.classes.resize_with(class + 1, Vec::new);
-        }
-        kept.classes[class].push(pointer);
-        kept.bytes += capacity;
-        true
-    }
-
-    /// Gives all blocks back to the system.
-    fn clear(&self) {
-        let kept = {
-            let mut kept = self.lock();
-            kept.bytes = 0;
-            std::mem::take(&mut kept.classes)
-        };
-        for (class, blocks) in kept.into_iter().enumerate() {
-            let Some(capacity) = class_bytes(class) else { continue };
-            for pointer in blocks {
-                std::mem::ManuallyDrop::new(HostBuffer { pointer, capacity, owner: None, stamp: AtomicU64::new(0) })
-                    .release();
-            }
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-/// Bytes that the pool of freed buffers holds at present.
-pub fn pool_stats() -> usize {
-    POOL.lock().bytes
 }
 
 thread_local! {
@@ -324,15 +208,6 @@ pub(crate) fn allocated_by_thread() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn classes_cover_their_sizes() {
-        for bytes in [POOLED_FROM, POOLED_FROM + 1, 100_000, 131_071, 131_072, 1 << 20, (1 << 20) + 12_345] {
-            let size = class_bytes(size_class(bytes)).unwrap();
-            assert!(size >= bytes && size <= bytes + bytes / 2, "{bytes} -> {size}");
-            assert_eq!(size_class(size), size_class(bytes));
-        }
-    }
 
     #[test]
     fn zeroed_means_zeroed_after_reuse() {
@@ -354,43 +229,17 @@ mod tests {
         let bytes = 3 << 20;
         for _ in 0..2 {
             drop(HostBuffer::new(bytes, false).unwrap());
-            POOL.clear();
+            clear_pool();
         }
         assert!(HostBuffer::new(bytes, true).is_some());
-    }
-
-    #[test]
-    fn a_block_that_is_to_come_takes_the_place_of_others() {
-        let mut kept = Kept { classes: Vec::new(), bytes: 0, used: 0, most_used: 100 << 20 };
-        let mut give = |kept: &mut Kept, bytes: usize| {
-            let class = size_class(bytes);
-            kept.classes.resize_with(kept.classes.len().max(class + 1), Vec::new);
-            kept.classes[class].push(NonNull::dangling());
-            kept.bytes += bytes;
-        };
-        for megabytes in [8, 16, 32, 40] {
-            give(&mut kept, megabytes << 20);
-        }
-        let mut gone = |kept: &mut Kept, megabytes: usize| {
-            kept.take_for(megabytes << 20).map(|buffer| std::mem::ManuallyDrop::new(buffer).capacity >> 20)
-        };
-        // 96 of 100 are kept.
-        assert_eq!(gone(&mut kept, 4), None);
-        assert_eq!(gone(&mut kept, 14), Some(16));
-        assert_eq!(gone(&mut kept, 14), None);
-        assert_eq!(gone(&mut kept, 90), Some(40));
-        assert_eq!(gone(&mut kept, 90), Some(32));
-        assert_eq!(gone(&mut kept, 90), None);
-        kept.add_used(90 << 20);
-        assert_eq!(gone(&mut kept, 30), Some(8));
-        assert_eq!(gone(&mut kept, 30), None, "nothing is kept");
-        kept.add_used(30 << 20);
-        assert_eq!((kept.used, kept.most_used, kept.bytes), (120 << 20, 120 << 20, 0));
     }
 
     #[test]
     fn absurd_sizes_are_refused() {
         assert!(HostBuffer::new(usize::MAX, false).is_none());
         assert!(HostBuffer::new(usize::MAX / 2, false).is_none());
+        // What is refused does not count as used.
+        assert!(HostBuffer::new(1 << 50, false).is_none());
+        assert!(POOL.most_used() < 1 << 50);
     }
 }

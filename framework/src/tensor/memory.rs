@@ -34,18 +34,20 @@ pub fn may_request(bytes: usize) -> bool {
 }
 
 fn has_room_for(bytes: usize) -> bool {
-    room().is_none_or(|room| bytes < room)
+    let limits = [meminfo("MemAvailable:"), control_group(), left_of_address_space()];
+    limits.into_iter().flatten().all(|limit| bytes < limit)
 }
 
-/// Bytes that the system can still grant; `None` on systems that do not say.
-pub(super) fn room() -> Option<usize> {
-    [available(), control_group(), left_of_address_space()].into_iter().flatten().min()
+/// Bytes that the process can have in all; `None` on systems that do not say.
+pub(super) fn total() -> Option<usize> {
+    let group = GROUPS.iter().filter_map(ControlGroup::limit).min();
+    [meminfo("MemTotal:"), group, address_space()].into_iter().flatten().min()
 }
 
-/// Bytes that new work can use without swapping, by `/proc/meminfo`.
-fn available() -> Option<usize> {
+/// What `/proc/meminfo` says: `MemAvailable:` is what new work can use without swapping.
+fn meminfo(name: &str) -> Option<usize> {
     let mut text = [0; 4096];
-    let line = head_of("/proc/meminfo", &mut text)?.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = head_of("/proc/meminfo", &mut text)?.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -126,10 +128,16 @@ fn control_group() -> Option<usize> {
 }
 
 impl ControlGroup {
+    /// Bytes that it may use; `None` without a limit.
+    fn limit(&self) -> Option<usize> {
+        let mut text = [0; 4096];
+        head_of(&self.limit, &mut text)?.trim().parse().ok()
+    }
+
     /// Bytes that it may still use; `None` without a limit.
     fn left(&self) -> Option<usize> {
+        let limit = self.limit()?;
         let mut text = [0; 4096];
-        let limit: usize = head_of(&self.limit, &mut text)?.trim().parse().ok()?;
         let used: usize = head_of(&self.used, &mut text)?.trim().parse().ok()?;
         let files = head_of(&self.stat, &mut text).and_then(|text| {
             let line = text.lines().find_map(|line| line.strip_prefix(self.cache))?;

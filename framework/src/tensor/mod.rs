@@ -10,7 +10,7 @@ mod late;
 mod mapping;
 mod memory;
 mod object;
-
+mod pool;
 mod print;
 mod reference;
 pub mod scratch;
@@ -18,7 +18,7 @@ mod slot;
 mod views;
 
 pub(crate) use buffer::allocated_by_thread;
-pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
+pub use buffer::{ALIGNMENT, HostBuffer, clear_pool, pool_stats};
 pub use device::DeviceMemory;
 pub(crate) use device::is_elsewhere;
 pub use elements::ContentStamp;

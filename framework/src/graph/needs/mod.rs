@@ -116,8 +116,8 @@ impl<'r> Needs<'r> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT for an attr that its op declares and that is malformed, and for two functions of one name that differ;
-    /// RESOURCE_EXHAUSTED if functions call each other with ever new attrs; FAILED_PRECONDITION if a gradient is derived as the graph runs and nobody has said how
-    /// ([`Needs::with_gradients`]).
+    /// RESOURCE_EXHAUSTED if functions call each other with ever new attrs; FAILED_PRECONDITION if a gradient is derived as the
+    /// graph runs and nobody has said how ([`Needs::with_gradients`]).
     pub fn add(&mut self, def: &GraphDef) -> Result<()> {
         let GraphDef { library, .. } = def;
         let functions = library.as_ref().map(distinct).transpose()?.unwrap_or_default().into_iter();

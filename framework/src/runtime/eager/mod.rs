@@ -211,7 +211,7 @@ impl OpScope for EagerContext {
 pub(crate) type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 impl EagerContext {
-    /// Runs an op, which takes the inputs of the request; returns what it was run by, too.
+    /// Runs an op, and empties the inputs of the request; returns what it was run by, too.
     #[track_caller]
     pub(crate) fn run<V: ComputedOutput>(&self, request: &mut NodeRequest<'_, V>) -> Result<(Arc<Prepared>, Computed)> {
         let op = request.op;
