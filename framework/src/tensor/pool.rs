@@ -1,7 +1,8 @@
 //! Freed blocks of tensors' memory, by size class.
 //!
 //! Page faults are most of the cost of an element-wise op on a large tensor, so large freed blocks are kept and handed out
-//! again, as long as no more memory is taken than was in use at once of late. Small blocks are the allocator's own business.
+//! again: some in any case, and more as long as no more memory is taken than was in use at once of late. Small blocks are the
+//! allocator's own business.
 
 use std::ptr::NonNull;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -12,13 +13,15 @@ use super::memory;
 pub(super) const POOLED_FROM: usize = 64 * 1024;
 /// Size classes a power of two.
 const STEPS: usize = 4;
+/// Bytes that are kept in any case, for blocks of many sizes in turn.
+const FREE: usize = 1 << 30;
 /// How many requests make a period: more than a step of training has.
 const PERIOD: usize = 1 << 14;
 
 /// Bytes that are kept at most: a quarter of the memory that there is.
 static LIMIT: LazyLock<usize> = LazyLock::new(|| memory::total().map_or(1 << 30, |total| total / 4));
 
-pub(super) static POOL: Pool = Pool(Mutex::new(Kept::new()));
+pub(super) static POOL: Pool = Pool(Mutex::new(Kept::new(FREE)));
 
 /// A block of initialised memory that nobody uses.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub(super) struct Pool(Mutex<Kept>);
 
 struct Kept {
     classes: Vec<Vec<NonNull<u8>>>,
+    /// Bytes that are kept in any case.
+    free: usize,
     /// Bytes of the blocks that are kept.
     bytes: usize,
     /// Bytes of the blocks that are in use.
@@ -60,8 +65,8 @@ struct Kept {
 unsafe impl Send for Kept {}
 
 impl Kept {
-    const fn new() -> Kept {
-        Kept { classes: Vec::new(), bytes: 0, used: 0, most_used: [0; 2], requests: 0 }
+    const fn new(free: usize) -> Kept {
+        Kept { classes: Vec::new(), free, bytes: 0, used: 0, most_used: [0; 2], requests: 0 }
     }
 
     fn most_used(&self) -> usize {
@@ -92,15 +97,24 @@ impl Kept {
         self.take(class)
     }
 
-    /// By how much there would be more blocks with another of so many bytes than were in use at once.
-    fn over(&self, capacity: usize) -> usize {
-        (self.used + self.bytes).saturating_add(capacity).saturating_sub(self.most_used())
+    /// How many bytes too much there are if so many are kept and so many others in use.
+    fn over(&self, kept: usize, used: usize) -> usize {
+        let over = kept.saturating_add(used).saturating_sub(self.most_used());
+        over.min(kept.saturating_sub(self.free))
+    }
+
+    /// A block that is to go before another of so many bytes comes.
+    fn take_for(&mut self, capacity: usize) -> Option<Block> {
+        match self.over(self.bytes, self.used.saturating_add(capacity)) {
+            0 => None,
+            over => self.take_of(over),
+        }
     }
 
     /// Keeps a block that was in use; returns those that are to go.
     fn give(&mut self, block: Block, limit: usize) -> [Option<Block>; 2] {
         self.used -= block.capacity;
-        let over = self.over(block.capacity);
+        let over = self.over(self.bytes + block.capacity, self.used);
         if over > 0 {
             // A period has passed in which less was used: what is too much goes as blocks come back.
             let other = if over > block.capacity { self.take_of(over - block.capacity) } else { None };
@@ -142,11 +156,7 @@ impl Pool {
     /// A block that is to go before another of so many bytes comes, as there would be more than were in use at once; `None` if none
     /// has to.
     pub(super) fn take_for(&self, capacity: usize) -> Option<Block> {
-        let mut kept = self.lock();
-        match kept.over(capacity) {
-            0 => None,
-            over => kept.take_of(over),
-        }
+        self.lock().take_for(capacity)
     }
 
     /// Counts a block that was not here as one in use.
@@ -207,9 +217,7 @@ mod tests {
     /// What has to go for a block to come.
     fn for_another(kept: &mut Kept, megabytes: usize) -> Vec<usize> {
         let mut gone = Vec::new();
-        while let over @ 1.. = kept.over(megabytes * MB)
-            && let Some(block) = kept.take_of(over)
-        {
+        while let Some(block) = kept.take_for(megabytes * MB) {
             gone.push(block.capacity / MB);
         }
         gone
@@ -226,7 +234,7 @@ mod tests {
 
     #[test]
     fn there_are_never_more_blocks_than_were_in_use_at_once() {
-        let mut kept = Kept::new();
+        let mut kept = Kept::new(0);
         for megabytes in [8, 16, 32, 40, 4] {
             kept.add_used(megabytes * MB);
         }
@@ -250,8 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn some_blocks_are_kept_in_any_case() {
+        let mut kept = Kept::new(20 * MB);
+        for megabytes in [8, 12, 16] {
+            kept.add_used(megabytes * MB);
+        }
+        for megabytes in [8, 12, 16] {
+            assert_eq!(gone(kept.give(block(megabytes), usize::MAX)), []);
+        }
+        assert_eq!(for_another(&mut kept, 40), [16]);
+        kept.add_used(40 * MB);
+        assert_eq!((kept.bytes, kept.most_used()), (20 * MB, 40 * MB));
+        kept.add_used(MB);
+        assert_eq!(gone(kept.give(block(1), usize::MAX)), [1], "more than 20 MB, and than were in use");
+    }
+
+    #[test]
     fn what_was_used_long_ago_goes_as_blocks_come_back() {
-        let mut kept = Kept::new();
+        let mut kept = Kept::new(0);
         for megabytes in [64, 32, 1] {
             kept.add_used(megabytes * MB);
         }
