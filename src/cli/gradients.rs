@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::cli::words::count;
 use crate::cli::{model, output, unknown};
 use crate::dtype::DataType;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Code, Error, Result, shortened};
 use crate::gradient::{Gradients as OfGraph, OutputGradient, free_prefix};
 use crate::graph::{Graph, Output};
 use crate::{ensure, ops, proto};
@@ -53,8 +53,8 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let registry = crate::registry()?;
     let mut graph = Graph::import(&def, &registry)?;
     unknown::warn_of_attrs(&def, &registry);
-    // Outputs are found by their names after this.
-    graph.raise_loops()?;
+    // Outputs are found by their names after this. Loops of which no function can be made matter if they are on the way.
+    let unlike = graph.raise_loops().err();
 
     let named = |flag: &'static str, names: &[String], floats: bool| -> Result<Vec<Output>> {
         let found = names.iter().map(|name| {
@@ -86,7 +86,10 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let before = graph.nodes().len();
     let asked = OfGraph::of(ys.iter().copied()).with_respect_to(xs.iter().copied());
     let asked = asked.grad_ys(flows.into_iter().map(Some)).stop_gradients(stops);
-    let found = asked.advise(ADVICE).add_to(&mut graph)?;
+    let found = asked.advise(ADVICE).add_to(&mut graph).map_err(|error| match unlike {
+        Some(unlike) if error.code() == Code::FailedPrecondition => unlike,
+        _ => error,
+    })?;
     if found.iter().all(Option::is_none) {
         let names = |outputs: &[String]| outputs.iter().map(|name| shortened(name)).collect::<Vec<_>>().join(", ");
         return Err(Error::invalid_argument(format!(
@@ -118,7 +121,9 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
     let mut text = format!("{}: {nodes}, {added} added\n", args.model.display());
     let of: Vec<String> = ys.iter().map(|&y| graph.output_name(y)).collect();
     let _ = writeln!(text, "gradients of {}", of.join(" + "));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    // Longer names stand as they are, and move what follows them.
+    let lengths = |column: usize| rows.iter().map(move |row: &[String; 4]| row[column].chars().count());
+    let width = |column: usize| lengths(column).filter(|&length| length <= 120).max().unwrap_or(0);
     let (names, ends) = (width(1), width(2));
     for [k, x, name, says] in &rows {
         let _ = writeln!(text, "  {k:>2}  with respect to {x:names$}  {name:ends$}  {says}");

@@ -68,6 +68,27 @@ fn gradients_are_added_by_name() {
     holds(&run, &["12.0"]);
 }
 
+/// A name that no column is as wide as, and a loop of a form that no function can have, beside what is differentiated and on the way.
+#[test]
+fn long_names_and_other_loops_are_no_obstacle() {
+    let (t, long) = ([("T", FLOAT)], "x".repeat(70_000));
+    let model = save(
+        "long.pb",
+        &graph([
+            node(&long, "Placeholder", &[], &[("dtype", FLOAT)]),
+            node("y", "Square", &[&long], &t),
+            node("enter", "Enter", &[&long], &[("T", FLOAT), ("frame_name", "other".into())]),
+            node("left", "Exit", &["enter"], &t),
+        ]),
+    );
+    let out = folder("gradients").join("long.pb");
+    let out = out.to_str().unwrap();
+    let text = good(&["gradients", &model, "--y", "y", "--x", &long, "-o", out]);
+    holds(&text, &["gradients of y\n", "xxx  gradients/0  float"]);
+    let words = ["UNIMPLEMENTED", "loop `other`", "it has not one `LoopCond`"];
+    bad(&["gradients", &model, "--y", "left", "--x", &long, "-o", out], 1, &words);
+}
+
 /// The whole of a network, with respect to the images that it reads.
 #[test]
 fn gradients_of_a_network_are_those_of_differences() {

@@ -332,6 +332,20 @@ def for_nested(x):
     return for_loop(step, 1, 3, 1, [x, x])[0]
 
 
+# Inputs that are not random leave those of other cases, and what flows back to them, as they are.
+@case(np.linspace(-0.7, 0.8, 3), forms=(1,), second=False)
+def arrays_in_a_loop(x):
+    def body(i, y):
+        array = tf.TensorArray(tf.float64, 2, clear_after_read=False, element_shape=[3])
+        return i + 1, tf.reduce_sum(array.write(0, y * x).write(1, tf.sin(y)).stack(), 0)
+    return tf.while_loop(lambda i, y: i < 3, body, [tf.constant(0), x])[1]
+
+
+@case(np.linspace(-0.7, 0.8, 6).reshape(3, 2), forms=(1,), second=False, known=(True,))
+def map_of_maps(x):
+    return tf.map_fn(lambda row: tf.map_fn(lambda element: element * element * tf.reduce_sum(row), row), x)
+
+
 def build(case_name, function, inputs, is_known):
     """The inputs and the results of a case in the default graph, by their names."""
     xs = [v1.placeholder(value.dtype, value.shape if is_known else None, name=f"{case_name}/x/{k}")

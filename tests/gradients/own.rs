@@ -580,3 +580,43 @@ fn of_the_gradient_of_a_bilinear_resize() {
         assert!((back - forth).abs() <= 1e-4 * forth.abs().max(1.0), "{back} instead of {forth}");
     }
 }
+
+/// TensorFlow has no gradient, or a part of one.
+#[test]
+fn what_goes_through_a_stack_is_refused() {
+    use kernlink::error::Code;
+    use kernlink::graph::FunctionBuilder;
+
+    let pushed_and_popped = |graph: &mut Graph, x: Output| {
+        let stack = ops::stack_v2(graph, -1, DataType::Float).build()?;
+        let pushed = ops::stack_push_v2(graph, stack, x).build()?;
+        let popped = ops::stack_pop_v2(graph, stack, DataType::Float).control_input(pushed.node).build()?;
+        Ok(popped)
+    };
+    let gradient = |graph: &mut Graph, y: Output, x: Output| Gradients::of([y]).with_respect_to([x]).add_to(graph);
+    let registry = kernlink::registry().unwrap();
+    let mut graph = Graph::new(&registry);
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let popped = pushed_and_popped(&mut graph, x).unwrap();
+    let y = ops::mul(&mut graph, popped, x).build().unwrap();
+    let error = gradient(&mut graph, y, x).unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented, "{error}");
+    for part in ["`StackPopV2` (StackPopV2) pops", "`StackPushV2` (StackPushV2) pushes", "begin with the graph"] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+    // Where nothing is popped, and where what was pushed does not depend on it.
+    let square = ops::square(&mut graph, x).build().unwrap();
+    assert!(gradient(&mut graph, square, x).unwrap()[0].is_some());
+    let z = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let product = ops::mul(&mut graph, popped, z).build().unwrap();
+    assert!(gradient(&mut graph, product, z).unwrap()[0].is_some());
+
+    let mut graph = Graph::new(&registry);
+    let function = FunctionBuilder::new("pops", [DataType::Float])
+        .build(&mut graph, |graph, [a]| Ok([pushed_and_popped(graph, a)?]))
+        .unwrap();
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let y = kernlink::ops::builders::call(&mut graph, &function, [x]).build().unwrap()[0];
+    let error = gradient(&mut graph, y, x).unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented, "{error}");
+}

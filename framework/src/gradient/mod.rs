@@ -29,6 +29,7 @@ mod place;
 mod record;
 mod result;
 mod scope;
+mod stacks;
 mod tape;
 mod taped_call;
 mod traced;

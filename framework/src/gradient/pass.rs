@@ -10,6 +10,7 @@ use super::differentiable::{GRADIENT_OP_TYPE, is_trainable, no_gradient, per_inp
 use super::graph_node::GraphNode;
 use super::place::Side;
 use super::scope::GradientScope;
+use super::stacks;
 use super::value::{Gradient, IndexedSlices, Value};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
@@ -95,6 +96,11 @@ fn way(graph: &Graph, between: &[bool], id: NodeId) -> String {
     format!("; the way is {}{others}", way.join(" ← "))
 }
 
+/// The nodes that depend on one of the `xs`, and on which one of the `ys` depends.
+fn both(needed: Vec<bool>, reached: &[bool]) -> Vec<bool> {
+    needed.into_iter().zip(reached).map(|(needed, reached)| needed && *reached).collect()
+}
+
 /// The gradients of one call.
 pub(super) struct Pass<'g> {
     pub(super) graph: &'g mut Graph,
@@ -166,7 +172,9 @@ impl<'g> Pass<'g> {
             let message = format!("there are {given} grad_ys for {wanted} ys: give one for each, `None` for ones");
             return Err(Error::invalid_argument(message));
         }
-        self.between = self.nodes_between(ys, xs);
+        let (needed, reached) = (self.needed(ys), self.reached(xs));
+        stacks::check(self.graph, &needed, &reached)?;
+        self.between = both(needed, &reached);
         for (index, &y) in ys.iter().enumerate() {
             self.seed(y, grad_ys.get(index).copied().flatten())?;
         }
@@ -178,7 +186,7 @@ impl<'g> Pass<'g> {
     /// what flows.
     pub(super) fn run_seeded(&mut self, seeds: &[(Output, Output)], xs: &[Output]) -> Result<Vec<Option<Output>>> {
         let ys: Vec<Output> = seeds.iter().map(|(y, _)| *y).collect();
-        self.between = self.nodes_between(&ys, xs);
+        self.between = both(self.needed(&ys), &self.reached(xs));
         for &(y, flow) in seeds {
             let flow = self.value_of(flow);
             self.flow_to(y, Gradient::Dense(flow));
@@ -280,7 +288,8 @@ impl<'g> Pass<'g> {
         }
     }
 
-    fn nodes_between(&self, ys: &[Output], xs: &[Output]) -> Vec<bool> {
+    /// The nodes on which `ys` depend.
+    fn needed(&self, ys: &[Output]) -> Vec<bool> {
         let nodes = self.graph.nodes();
         let mut needed = vec![false; nodes.len()];
         ys.iter().for_each(|y| needed[y.node.index()] = true);
@@ -292,8 +301,7 @@ impl<'g> Pass<'g> {
                 }
             }
         });
-        let reached = self.reached(xs);
-        needed.into_iter().zip(reached).map(|(needed, reached)| needed && reached).collect()
+        needed
     }
 
     pub(super) fn dtype_of(&self, output: Output) -> Result<DataType> {

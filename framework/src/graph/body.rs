@@ -55,7 +55,7 @@ impl Graph {
         self.functions.as_ref().is_some_and(|functions| functions.find(name).is_some())
     }
 
-    /// The names of the graph's functions.
+    /// The names of the graph's functions, in the order in which they were added.
     pub fn function_names(&self) -> Vec<&str> {
         self.functions.as_ref().map_or_else(Vec::new, |functions| functions.names().collect())
     }

@@ -77,6 +77,10 @@ pub enum NodeClass {
     Rank,
     /// Gives the shape of the variable that a handle names.
     VariableShape,
+    /// Puts a value on a stack.
+    StackPush,
+    /// Takes a value off a stack.
+    StackPop,
     /// Changes the dtype.
     Cast,
     /// Lays tensors side by side in a new dimension.
@@ -173,6 +177,8 @@ impl NodeClass {
             "Size" => NodeClass::Size,
             "Rank" => NodeClass::Rank,
             "VariableShape" => NodeClass::VariableShape,
+            "StackPush" | "StackPushV2" => NodeClass::StackPush,
+            "StackPop" | "StackPopV2" => NodeClass::StackPop,
             created::CAST => NodeClass::Cast,
             "Pack" => NodeClass::Pack,
             "Unpack" => NodeClass::Unpack,

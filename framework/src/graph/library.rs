@@ -202,9 +202,9 @@ impl Library {
         found.map(|gradient| gradient.gradient_func.as_str()).filter(|gradient| !gradient.is_empty())
     }
 
-    /// The names of the functions.
+    /// The names of the functions, in order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.layers.iter().flat_map(|layer| layer.by_name.keys().map(String::as_str))
+        self.iter().filter_map(|function| Some(function.signature.as_ref()?.name.as_str()))
     }
 
     /// The names of the functions that calls can come to run, with their gradients.

@@ -121,7 +121,12 @@ pub(super) fn opened(
     optional: Output,
 ) -> Result<Vec<(Output, Output)>> {
     let dtypes: Vec<DataType> = saved.iter().map(|saved| joint.dtype(*saved)).collect();
-    let shapes: Vec<PartialShape> = saved.iter().map(|saved| joint.graph.shape(*saved).clone()).collect();
+    // A handle is a scalar, whatever TensorFlow's shape functions say: of arrays, `[2]`.
+    let shape_of = |saved: &Output| match joint.dtype(*saved) {
+        DataType::Resource => PartialShape::unknown(),
+        _ => joint.graph.shape(*saved).clone(),
+    };
+    let shapes: Vec<PartialShape> = saved.iter().map(shape_of).collect();
     let attrs = [("output_types", dtypes.into()), ("output_shapes", shapes.into())];
     let opened = node(graph, created::OPTIONAL_GET_VALUE, created::OPTIONAL_GET_VALUE, &[&[optional]], attrs)?;
     Ok(saved.iter().enumerate().map(|(index, saved)| (*saved, Output { node: opened, index })).collect())
