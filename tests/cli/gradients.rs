@@ -86,7 +86,7 @@ fn long_names_and_other_loops_are_no_obstacle() {
     let text = good(&["gradients", &model, "--y", "y", "--x", &long, "-o", out]);
     holds(&text, &["gradients of y\n", "xxx  gradients/0  float"]);
     let words = ["UNIMPLEMENTED", "loop `other`", "it has not one `LoopCond`"];
-    bad(&["gradients", &model, "--y", "left", "--x", &long, "-o", out], 1, &words);
+    bad(&["gradients", &model, "--y", "left", "--x", &long, "-o", out], 2, &words);
 }
 
 /// The whole of a network, with respect to the images that it reads.
