@@ -213,8 +213,12 @@ mod tests {
                 "[1,1,1,1]",
             );
             // A window that no kernel has is subtracted as it is.
-            infer_ok(&pool(shape_fn, "NHWC", &[1; 4], &[1, -2, -1, 1], "VALID"), "[1,3,3,1]", "[d0_0,6,?,d0_3]");
-            infer_ok(&pool(shape_fn, "NHWC", &[1; 4], &[1, -2, -1, 1], "SAME"), "[1,3,3,1]", "[d0_0,d0_1,d0_2,d0_3]");
+            infer_ok(&pool(shape_fn, "NHWC", &[1; 4], &[1, -2, -1, 1], "VALID"), "[1,3,3,1]", "[d0_0,6,?,1|d0_3]");
+            infer_ok(
+                &pool(shape_fn, "NHWC", &[1; 4], &[1, -2, -1, 1], "SAME"),
+                "[1,3,3,1]",
+                "[d0_0,3|d0_1,3|d0_2,1|d0_3]",
+            );
             let least = &pool(shape_fn, "NHWC", &[1; 4], &[1, i64::MIN, 1, 1], "VALID");
             infer_error("overflow", least, "[1,3,3,1]");
         }
