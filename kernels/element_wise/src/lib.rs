@@ -1,7 +1,7 @@
 //! Element-wise ops.
 //!
-//! A function of one or two elements is a few lines: [`unary`] and [`binary`] make kernels of them. One [`driver`]
-//! finds shapes and buffers and splits the work for all of them; [`broadcast`] says which elements meet.
+//! A function of one or two elements is a few lines: `unary` and `binary` make kernels of them. One `driver`
+//! finds shapes and buffers and splits the work for all of them; `broadcast` says which elements meet.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
