@@ -1,9 +1,10 @@
 //! What stays of a long tape; alone in its program, whose allocator counts the bytes that live. `KERNLINK_TAPE_OPS` says how long
 //! the tape is.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicIsize, Ordering};
+#[path = "../support/counting.rs"]
+mod counting;
 
+use counting::{Counting, live};
 use kernlink::gradient::TracedGradient;
 use kernlink::prelude::*;
 
@@ -13,44 +14,8 @@ const OPS: usize = if cfg!(debug_assertions) { 40_000 } else { 1_000_000 };
 /// What tables that grow by need may still take after the first rounds, in bytes.
 const SLACK: usize = 4096;
 
-/// The system's allocator, which counts the bytes that live.
-struct Counting;
-
-static LIVE: AtomicIsize = AtomicIsize::new(0);
-
-// SAFETY: every call goes to the system's allocator as it came; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LIVE.fetch_add(size as isize - layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn live() -> isize {
-    LIVE.load(Ordering::Relaxed)
-}
 
 /// Records a chain of so many ops and goes back over it. What lived at the end of the tape, in bytes.
 fn round(context: &EagerContext, ops: usize) -> isize {

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use kernlink::attr::AttrValue;
 use kernlink::prelude::*;
 
+use super::alone;
+use super::counting::ALLOCATIONS;
 use super::support::{graph, node};
-use super::{ALLOCATIONS, alone};
 
 /// The least number of allocations that `run` needs in many runs: threads that wake or end may add theirs to one.
 fn fewest<T>(mut run: impl FnMut() -> T) -> usize {

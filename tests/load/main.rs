@@ -6,6 +6,8 @@
 //! elements: 20,000 by default. One registry under many threads: `KERNLINK_STRESS_SECONDS` says for how long.
 
 mod allocations;
+#[path = "../support/counting.rs"]
+mod counting;
 #[cfg(feature = "gradients")]
 mod derived;
 mod linear;
@@ -15,12 +17,12 @@ mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicIsize, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use counting::Counting;
 use kernlink::attr::AttrValue;
 use kernlink::prelude::*;
 use kernlink::proto::NodeDef;
@@ -31,45 +33,6 @@ use support::{Random, constant, graph, node};
 kernlink::provider!();
 
 const THREADS: usize = 8;
-
-// ---- memory ----
-
-/// The system's allocator, which counts the bytes that live.
-struct Counting;
-
-static LIVE: AtomicIsize = AtomicIsize::new(0);
-
-/// How many allocations there were.
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator as it came; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LIVE.fetch_add(size as isize - layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's promises.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -329,7 +292,7 @@ fn runs_that_fail_wait_and_are_cancelled_add_up_and_leave_nothing() {
             session.run(&[], &["take"], &[]).unwrap();
             Tally::add(&tally.taken);
         }
-        LIVE.load(Ordering::SeqCst)
+        counting::live()
     };
     watched(&tally.ended, || {
         // What is made once is made at first.
