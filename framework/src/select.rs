@@ -12,7 +12,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::kernel::check::{any, same};
 use crate::kernel::{
-    AttrConstraint, ConstraintValues, DeviceType, DynKernel, KernelDef, Location, Provider, RawConstruction,
+    AttrConstraint, ConstraintValues, CreateKernel, DeviceType, DynKernel, KernelDef, Location, Provider, RawConstruction,
 };
 use crate::op::OpDef;
 
@@ -225,7 +225,7 @@ impl LeftOut {
             provider: self.provider,
             location: self.location,
             element_wise: None,
-            create: create_left_out,
+            create: CreateKernel::Function(create_left_out),
             created: AtomicU64::new(0),
         }
     }

@@ -2,8 +2,8 @@
 
 mod panics;
 
-pub use panics::watch_panics;
-pub(crate) use panics::{Caught, catch, catch_panic};
+pub use panics::{catch_panic, watch_panics};
+pub(crate) use panics::{Caught, catch};
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

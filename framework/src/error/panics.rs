@@ -90,9 +90,12 @@ fn caught(payload: Box<dyn Any + Send>, before: u64) -> Caught {
 }
 
 /// Calls `body`; a panic in it becomes an INTERNAL error that says that `what` panicked, and where.
+///
+/// # Errors
+/// Those of `body`, and that.
 #[track_caller]
 #[inline(always)]
-pub(crate) fn catch_panic<T>(what: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn catch_panic<T>(what: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch(body) {
         Ok(done) => done,
         Err(caught) => Err(panicked(what, caught)),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::{
-    AsyncOpKernel, AttrConstraint, ConstraintValues, DeviceType, DynKernel, ElementWise, KernelDef, Location, OpKernel,
+    AsyncOpKernel, AttrConstraint, ConstraintValues, CreateClosure, CreateKernel, DeviceType, DynKernel, ElementWise, KernelDef, Location, OpKernel,
     Provider, RawConstruction, create_async_kernel, create_kernel,
 };
 use crate::dtype::DataType;
@@ -111,7 +111,7 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn kernel<O: Op, K: OpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), K::ELEMENT_WISE, create_kernel::<O, K>)
+        self.of_op::<O>(std::any::type_name::<K>(), K::ELEMENT_WISE, CreateKernel::Function(create_kernel::<O, K>))
     }
 
     /// [`KernelDefBuilder::kernel`] for a kernel that waits.
@@ -120,7 +120,7 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn async_kernel<O: Op, K: AsyncOpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), None, create_async_kernel::<O, K>)
+        self.of_op::<O>(std::any::type_name::<K>(), None, CreateKernel::Function(create_async_kernel::<O, K>))
     }
 
     #[track_caller]
@@ -139,8 +139,23 @@ impl KernelDefBuilder {
 
     /// The registration of a function that makes the kernel for a node. It stays in memory for the rest of the
     /// program.
-    pub fn create(self, create: CreateKernel) -> &'static KernelDef {
-        self.finish("function", None, create)
+    pub fn create(self, create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>) -> &'static KernelDef {
+        self.finish("function", None, CreateKernel::Function(create))
+    }
+
+    /// [`KernelDefBuilder::create`] for a closure.
+    pub fn create_with(
+        self,
+        create: impl Fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>> + Send + Sync + 'static,
+    ) -> &'static KernelDef {
+        let create: CreateClosure = Box::new(create);
+        self.finish("closure", None, CreateKernel::Closure(Box::leak(Box::new(create))))
+    }
+
+    /// Says where the registration is, in place of the caller's line.
+    pub fn location(mut self, location: Location) -> KernelDefBuilder {
+        self.location = location;
+        self
     }
 
     fn finish(
@@ -170,7 +185,6 @@ impl KernelDefBuilder {
 }
 
 /// What makes a kernel for a node.
-type CreateKernel = fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>;
 
 fn leak(text: &str) -> &'static str {
     text.to_owned().leak()

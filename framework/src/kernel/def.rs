@@ -151,10 +151,23 @@ pub struct KernelDef {
     /// What it computes of each element, if it computes each by itself.
     pub element_wise: Option<ElementWise>,
     /// Makes the kernel for a node.
-    pub create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>,
+    pub create: CreateKernel,
     /// How many kernels were made from this registration.
     pub created: AtomicU64,
 }
+
+/// What makes a kernel for a node.
+#[derive(Clone, Copy)]
+pub enum CreateKernel {
+    /// A function, as for what is linked.
+    Function(fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>),
+    /// What knows more than a function can, as for kernels of a library. Behind two pointers, so that the many that are
+    /// functions take less room.
+    Closure(&'static CreateClosure),
+}
+
+/// See [`CreateKernel::Closure`].
+pub type CreateClosure = Box<dyn Fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>> + Send + Sync>;
 
 /// The values of one attr for which a kernel is registered.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -185,7 +198,10 @@ impl KernelDef {
     /// Those of the kernel's constructor; INTERNAL if it panics.
     pub fn make(&self, node: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
         self.created.fetch_add(1, Ordering::Relaxed);
-        catch_panic("the kernel's constructor", || (self.create)(node))
+        catch_panic("the kernel's constructor", || match self.create {
+            CreateKernel::Function(create) => create(node),
+            CreateKernel::Closure(create) => create(node),
+        })
     }
 }
 

@@ -17,9 +17,12 @@ pub struct HostBuffer {
     capacity: usize,
     /// What the block is a part of, if it was not allocated here.
     owner: Option<Owner>,
-    /// The [stamp](HostBuffer::stamp), if somebody has asked for it since the block was last written; else 0.
+    /// The [stamp](HostBuffer::stamp), if somebody has asked for it since the block was last written; else 0; or [`CHANGEABLE`].
     stamp: AtomicU64,
 }
+
+/// In place of a stamp: something outside may change the block at any time.
+const CHANGEABLE: u64 = u64::MAX;
 
 /// What keeps a block.
 struct Owner {
@@ -123,22 +126,30 @@ impl HostBuffer {
 
     /// The first byte, to change if the block [is writable](HostBuffer::is_writable).
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        *self.stamp.get_mut() = 0;
+        if *self.stamp.get_mut() != CHANGEABLE {
+            *self.stamp.get_mut() = 0;
+        }
         self.pointer.as_ptr()
     }
 
-    /// A number that no other buffer has, and that this one has until it is next written.
-    pub(super) fn stamp(&self) -> u64 {
+    /// A number that no other buffer has, and that this one has until it is next written; `None` if something outside may write
+    /// it.
+    pub(super) fn stamp(&self) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let stamp = self.stamp.load(Ordering::Relaxed);
         if stamp != 0 {
-            return stamp;
+            return Some(stamp).filter(|stamp| *stamp != CHANGEABLE);
         }
         let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
         match self.stamp.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => fresh,
-            Err(other) => other,
+            Ok(_) => Some(fresh),
+            Err(other) => Some(other).filter(|stamp| *stamp != CHANGEABLE),
         }
+    }
+
+    /// Something outside may write the block from now on.
+    pub(super) fn set_changeable(&self) {
+        self.stamp.store(CHANGEABLE, Ordering::Relaxed);
     }
 }
 

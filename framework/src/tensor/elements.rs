@@ -49,14 +49,14 @@ impl Tensor {
         })
     }
 
-    /// What tells later whether a tensor's elements are still these; `None` if they are stored in the tensor itself, or are no
-    /// numbers that the host can read.
+    /// What tells later whether a tensor's elements are still these; `None` if they are stored in the tensor itself, are no
+    /// numbers that the host can read, or can be changed by something outside.
     ///
     /// Nothing is kept alive: elements that are gone, and others that come to stand where they stood, have other stamps.
     pub fn content_stamp(&self) -> Option<ContentStamp> {
         match &self.storage {
-            Storage::Host { buffer, offset } => Some(ContentStamp { buffer: buffer.stamp(), offset: *offset }),
-            Storage::Late(late) => late.aligned().ok().map(|buffer| ContentStamp { buffer: buffer.stamp(), offset: 0 }),
+            Storage::Host { buffer, offset } => Some(ContentStamp { buffer: buffer.stamp()?, offset: *offset }),
+            Storage::Late(late) => Some(ContentStamp { buffer: late.aligned().ok()?.stamp()?, offset: 0 }),
             _ => None,
         }
     }

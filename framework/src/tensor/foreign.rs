@@ -97,6 +97,54 @@ impl Tensor {
         Ok(Tensor::over(shape, T::DTYPE, buffer))
     }
 
+    /// A tensor over memory that a program in another language gave, which may write there whenever no kernel runs: so the tensor
+    /// has no [content stamp](Tensor::content_stamp), and elements are not copied however few they are. It can only be read;
+    /// [`Tensor::make_unique`] copies.
+    ///
+    /// # Safety
+    /// From `pointer` on are as many initialised elements of `dtype` as `shape` says, which stay there until `owner` is dropped,
+    /// and which nothing writes while a kernel or another function reads the tensor.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for a dtype that is no plain bytes, too many elements, or a pointer that is not aligned to an element.
+    #[track_caller]
+    pub unsafe fn from_memory(
+        dtype: DataType,
+        shape: impl Into<Shape>,
+        pointer: NonNull<u8>,
+        owner: Box<dyn Send + Sync>,
+    ) -> Result<Tensor> {
+        let shape = shape.into();
+        shape.check()?;
+        let bytes = shape.num_elements().checked_mul(dtype.size()).filter(|_| dtype.is_pod());
+        let Some(bytes) = bytes.filter(|_| pointer.addr().get().is_multiple_of(dtype.size().min(8))) else {
+            let message = format!("{dtype} elements of shape {shape} cannot be at {pointer:?}");
+            return Err(Error::invalid_argument(message));
+        };
+        // SAFETY: as the caller says; what is not exclusive is not written.
+        let buffer = unsafe { HostBuffer::owned_by(pointer, bytes, owner, false) };
+        buffer.set_changeable();
+        Ok(Tensor::over(shape, dtype, buffer))
+    }
+
+    /// The first byte, for a program in another language to read and, as long as no kernel or other function reads the tensor,
+    /// to write: from now on the elements have no [content stamp](Tensor::content_stamp). Null for a tensor without bytes that
+    /// the host could read. Whoever writes must write elements of the dtype.
+    pub fn expose(&mut self) -> *mut u8 {
+        match &mut self.storage {
+            Storage::Inline(bits) => bits.as_mut_ptr().cast(),
+            Storage::Host { buffer, offset } => {
+                buffer.set_changeable();
+                buffer.as_ptr().wrapping_add(*offset).cast_mut()
+            }
+            Storage::Late(late) => late.aligned().map_or(std::ptr::null_mut(), |buffer| {
+                buffer.set_changeable();
+                buffer.as_ptr().cast_mut()
+            }),
+            _ => std::ptr::null_mut(),
+        }
+    }
+
     fn over(shape: Shape, dtype: DataType, buffer: HostBuffer) -> Tensor {
         Tensor { shape, dtype, storage: Storage::Host { buffer: Arc::new(buffer), offset: 0 } }
     }

@@ -161,7 +161,7 @@ fn of_op(
                     provider: __PROVIDER,
                     location: __LOCATION,
                     element_wise,
-                    create,
+                    create: #krate::kernel::CreateKernel::Function(create),
                     created: ::std::sync::atomic::AtomicU64::new(0),
                 }
             }

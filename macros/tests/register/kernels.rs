@@ -347,7 +347,7 @@ fn functions_are_kernels() {
             constants: &[],
             surroundings: None,
         };
-        let kernel = (kernel.unwrap().create)(&node).unwrap();
+        let kernel = kernel.unwrap().make(&node).unwrap();
         let (mut inputs, mut outputs) = ([Some(input)], [None]);
         kernel.compute(&mut RawContext::new("node", def, &signature, &mut inputs, &mut outputs, None)).unwrap();
         let [output] = outputs;

@@ -387,7 +387,7 @@ mod tests {
 
     use super::*;
     use crate::collect::OpEntry;
-    use crate::kernel::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
+    use crate::kernel::{AttrConstraint, ConstraintValues, CreateKernel, KernelDef, Location, Provider};
     use crate::op::{ArgDef, AttrType, OpDef};
     use crate::proto::{FunctionDefLibrary, GradientDef, NameAttrList, attr_to_proto};
 
@@ -440,7 +440,7 @@ mod tests {
             provider: &PROVIDER,
             location: HERE,
             element_wise: None,
-            create: |_| Err(Error::internal("no kernel is made here")),
+            create: CreateKernel::Function(|_| Err(Error::internal("no kernel is made here"))),
             created: AtomicU64::new(0),
         };
         Box::leak(Box::new(kernel))

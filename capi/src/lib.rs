@@ -1,0 +1,1 @@
+//! TensorFlow's C API on Kernlink.

@@ -1,0 +1,24 @@
+//! The host's side of TensorFlow's C API for kernels and ops: its functions over Kernlink's tensors, registry and kernels.
+//!
+//! The functions are ordinary Rust functions with C's calling convention; [`table`] names them for libraries, and the crate
+//! `kernlink-capi` exports them. No panic leaves them: one that a call meets is an INTERNAL error, where the call has a status.
+//! Null pointers are errors where there is a way to say so, and have no effect elsewhere.
+
+#![allow(non_snake_case, reason = "the names are TensorFlow's")]
+#![allow(clippy::missing_safety_doc, reason = "what they ask of callers is said once, in `host`: pointers are null or what these functions gave")]
+
+mod buffer;
+mod boundary;
+mod status;
+mod string;
+mod tensor;
+
+pub use boundary::{guarded, report, text};
+pub use buffer::{bytes_of, buffer_of, fill};
+pub use status::Status;
+pub use tensor::CTensor;
+
+pub use buffer::{TF_DeleteBuffer, TF_GetBuffer, TF_NewBuffer, TF_NewBufferFromString};
+pub use status::*;
+pub use string::*;
+pub use tensor::*;
