@@ -12,7 +12,8 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::kernel::check::{any, same};
 use crate::kernel::{
-    AttrConstraint, ConstraintValues, CreateKernel, DeviceType, DynKernel, KernelDef, Location, Provider, RawConstruction,
+    AttrConstraint, ConstraintValues, CreateKernel, DeviceType, DynKernel, KernelDef, Location, Provider,
+    RawConstruction,
 };
 use crate::op::OpDef;
 

@@ -2,8 +2,8 @@
 
 mod panics;
 
-pub use panics::{catch_panic, watch_panics};
 pub(crate) use panics::{Caught, catch};
+pub use panics::{catch_panic, watch_panics};
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 
 use super::{
-    AsyncOpKernel, AttrConstraint, ConstraintValues, CreateClosure, CreateKernel, DeviceType, DynKernel, ElementWise, KernelDef, Location, OpKernel,
-    Provider, RawConstruction, create_async_kernel, create_kernel,
+    AsyncOpKernel, AttrConstraint, ConstraintValues, CreateClosure, CreateKernel, DeviceType, DynKernel, ElementWise,
+    KernelDef, Location, OpKernel, Provider, RawConstruction, create_async_kernel, create_kernel,
 };
 use crate::dtype::DataType;
 use crate::error::{Error, Result};

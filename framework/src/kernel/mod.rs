@@ -22,7 +22,10 @@ pub use crate::device::{CPU, DeviceType, GPU};
 pub use builder::{KernelDefBuilder, check_against_op};
 pub use construction::{GraphNode, KernelConstruction, RawConstruction, Surroundings};
 pub use context::{KernelContext, RawContext, RunInfo};
-pub use def::{AttrConstraint, ConstraintValues, CrateProvider, CreateClosure, CreateKernel, KernelDef, Location, Provider, ProviderAtRoot};
+pub use def::{
+    AttrConstraint, ConstraintValues, CrateProvider, CreateClosure, CreateKernel, KernelDef, Location, Provider,
+    ProviderAtRoot,
+};
 pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
 pub use element_wise::{AnyLoop, ElementFunction, ElementLoop, ElementWise, FunctionOf, Meet, SliceLoop, UnaryClosure};
 pub use host_slots::HostSlots;

@@ -49,8 +49,14 @@ opaque! {
     TF_ShapeInferenceContext;
 }
 
-/// A number of a dtype, or of a code, as the C API passes them: not every number is one.
-pub type Number = c_int;
+/// The number of a dtype, as C passes it: not every number is one.
+pub type TF_DataType = c_int;
+/// The number of a code; 0 is OK.
+pub type TF_Code = c_int;
+/// The number of a kind of strings.
+pub type TF_TString_Type = c_int;
+/// A bool in a byte.
+pub type TF_Bool = u8;
 
 /// Bytes, and how they are freed.
 #[repr(C)]
@@ -94,7 +100,7 @@ pub struct TF_AllocatorAttributes {
     /// The size of the struct that the caller knows.
     pub struct_size: usize,
     /// Whether in the host's memory.
-    pub on_host: u8,
+    pub on_host: TF_Bool,
 }
 
 /// Makes a kernel for a node; null if it keeps nothing.

@@ -117,7 +117,9 @@ impl TF_TString {
             // SAFETY: the size is not zero.
             let block = unsafe { libc::malloc(capacity) }.cast::<u8>();
             if block.is_null() {
-                std::alloc::handle_alloc_error(std::alloc::Layout::array::<u8>(capacity).unwrap_or(std::alloc::Layout::new::<u8>()));
+                std::alloc::handle_alloc_error(
+                    std::alloc::Layout::array::<u8>(capacity).unwrap_or(std::alloc::Layout::new::<u8>()),
+                );
             }
             // SAFETY: the block has more than `bytes.len()` bytes, and is nobody else's.
             unsafe {
@@ -210,7 +212,10 @@ mod tests {
             // SAFETY: every string but views ends with a zero.
             assert_eq!(unsafe { *string.as_ptr().add(length) }, 0);
             match length {
-                0..=22 => assert_eq!((string.kind(), string.capacity(), string.words[0] as u8), (SMALL, 22, (length << 2) as u8)),
+                0..=22 => assert_eq!(
+                    (string.kind(), string.capacity(), string.words[0] as u8),
+                    (SMALL, 22, (length << 2) as u8)
+                ),
                 _ => assert_eq!((string.kind(), string.capacity()), (LARGE, (length + 16) / 16 * 16 - 1)),
             }
             string.assign(b"another");

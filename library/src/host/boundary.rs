@@ -43,5 +43,7 @@ pub unsafe fn text<'a>(what: &str, pointer: *const c_char) -> Result<&'a str> {
     }
     // SAFETY: not null, and the caller says the rest.
     let bytes = unsafe { CStr::from_ptr(pointer) };
-    bytes.to_str().map_err(|_| Error::invalid_argument(format!("{what} is no UTF-8: \"{}\"", bytes.to_bytes().escape_ascii())))
+    bytes
+        .to_str()
+        .map_err(|_| Error::invalid_argument(format!("{what} is no UTF-8: \"{}\"", bytes.to_bytes().escape_ascii())))
 }

@@ -39,7 +39,9 @@ pub fn buffer_of(bytes: Vec<u8>) -> *mut TF_Buffer {
 #[track_caller]
 pub unsafe fn fill(buffer: *mut TF_Buffer, bytes: Vec<u8>) -> Result<()> {
     // SAFETY: as the caller says.
-    let Some(buffer) = (unsafe { buffer.as_mut() }) else { return Err(Error::invalid_argument("the buffer is a null pointer")) };
+    let Some(buffer) = (unsafe { buffer.as_mut() }) else {
+        return Err(Error::invalid_argument("the buffer is a null pointer"));
+    };
     if !buffer.data.is_null() {
         return Err(Error::invalid_argument("Passing non-empty buffer is invalid."));
     }
@@ -60,9 +62,10 @@ pub unsafe fn bytes_of<'a>(what: &str, buffer: *const TF_Buffer) -> Result<&'a [
     match unsafe { buffer.as_ref() } {
         None => Err(Error::invalid_argument(format!("{what} is a null pointer"))),
         Some(buffer) if buffer.length == 0 => Ok(&[]),
-        Some(buffer) if buffer.data.is_null() => {
-            Err(Error::invalid_argument(format!("{what} is to have {} bytes, and its data is a null pointer", buffer.length)))
-        }
+        Some(buffer) if buffer.data.is_null() => Err(Error::invalid_argument(format!(
+            "{what} is to have {} bytes, and its data is a null pointer",
+            buffer.length
+        ))),
         // SAFETY: as the caller says.
         Some(buffer) => Ok(unsafe { std::slice::from_raw_parts(buffer.data.cast(), buffer.length) }),
     }
@@ -70,14 +73,18 @@ pub unsafe fn bytes_of<'a>(what: &str, buffer: *const TF_Buffer) -> Result<&'a [
 
 /// An empty buffer.
 pub unsafe extern "C" fn TF_NewBuffer() -> *mut TF_Buffer {
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(TF_Buffer { data: ptr::null(), length: 0, data_deallocator: None })))
+    guarded(ptr::null_mut(), || {
+        Box::into_raw(Box::new(TF_Buffer { data: ptr::null(), length: 0, data_deallocator: None }))
+    })
 }
 
 /// A buffer with a copy of bytes.
 pub unsafe extern "C" fn TF_NewBufferFromString(data: *const c_void, length: usize) -> *mut TF_Buffer {
     let copied = TF_Buffer { data, length, data_deallocator: None };
     // SAFETY: as said in `host`.
-    guarded(ptr::null_mut(), || buffer_of(unsafe { bytes_of("the text", &raw const copied) }.map(<[u8]>::to_vec).unwrap_or_default()))
+    guarded(ptr::null_mut(), || {
+        buffer_of(unsafe { bytes_of("the text", &raw const copied) }.map(<[u8]>::to_vec).unwrap_or_default())
+    })
 }
 
 /// Frees a buffer and, by its own function, its bytes.
@@ -97,7 +104,9 @@ pub unsafe extern "C" fn TF_DeleteBuffer(buffer: *mut TF_Buffer) {
 pub unsafe extern "C" fn TF_GetBuffer(buffer: *mut TF_Buffer) -> TF_Buffer {
     // SAFETY: as said in `host`.
     match unsafe { buffer.as_ref() } {
-        Some(buffer) => TF_Buffer { data: buffer.data, length: buffer.length, data_deallocator: buffer.data_deallocator },
+        Some(buffer) => {
+            TF_Buffer { data: buffer.data, length: buffer.length, data_deallocator: buffer.data_deallocator }
+        }
         None => TF_Buffer { data: ptr::null(), length: 0, data_deallocator: None },
     }
 }

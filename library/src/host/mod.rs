@@ -5,16 +5,19 @@
 //! Null pointers are errors where there is a way to say so, and have no effect elsewhere.
 
 #![allow(non_snake_case, reason = "the names are TensorFlow's")]
-#![allow(clippy::missing_safety_doc, reason = "what they ask of callers is said once, in `host`: pointers are null or what these functions gave")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "what they ask of callers is said once, in `host`: pointers are null or what these functions gave"
+)]
 
-mod buffer;
 mod boundary;
+mod buffer;
 mod status;
 mod string;
 mod tensor;
 
 pub use boundary::{guarded, report, text};
-pub use buffer::{bytes_of, buffer_of, fill};
+pub use buffer::{buffer_of, bytes_of, fill};
 pub use status::Status;
 pub use tensor::CTensor;
 

@@ -5,13 +5,13 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use kernlink_framework::{Code, Error, Result};
 
 use super::guarded;
-use crate::abi::{Number, TF_Status};
+use crate::abi::{TF_Code, TF_Status};
 
 /// What is behind a `TF_Status`.
 #[derive(Default)]
 pub struct Status {
     /// 0 is OK.
-    code: Number,
+    code: TF_Code,
     message: CString,
 }
 
@@ -32,7 +32,7 @@ impl Status {
         match outcome {
             Ok(()) if status.code == 0 => {}
             Ok(()) => *status = Status::default(),
-            Err(error) => *status = Status { code: error.code() as Number, message: message_of(error) },
+            Err(error) => *status = Status { code: error.code() as TF_Code, message: message_of(error) },
         }
     }
 
@@ -45,7 +45,7 @@ impl Status {
         match self.code {
             0 => Ok(()),
             code => {
-                let code = Code::ALL.into_iter().find(|known| *known as Number == code).unwrap_or(Code::Unknown);
+                let code = Code::ALL.into_iter().find(|known| *known as TF_Code == code).unwrap_or(Code::Unknown);
                 Err(Error::new(code, self.message.to_string_lossy()))
             }
         }
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn TF_DeleteStatus(status: *mut TF_Status) {
 }
 
 /// Sets code and message. An OK has no message.
-pub unsafe extern "C" fn TF_SetStatus(status: *mut TF_Status, code: Number, message: *const c_char) {
+pub unsafe extern "C" fn TF_SetStatus(status: *mut TF_Status, code: TF_Code, message: *const c_char) {
     guarded((), || {
         // SAFETY: as said in `host`.
         let Some(status) = (unsafe { Status::from_c(status) }) else { return };
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn TF_SetStatusFromIOError(status: *mut TF_Status, error: 
 }
 
 /// The code; 0 is OK. Of null it is INVALID_ARGUMENT.
-pub unsafe extern "C" fn TF_GetCode(status: *const TF_Status) -> Number {
+pub unsafe extern "C" fn TF_GetCode(status: *const TF_Status) -> TF_Code {
     // SAFETY: as said in `host`.
-    unsafe { status.cast::<Status>().as_ref() }.map_or(Code::InvalidArgument as Number, |status| status.code)
+    unsafe { status.cast::<Status>().as_ref() }.map_or(Code::InvalidArgument as TF_Code, |status| status.code)
 }
 
 /// The message, which stays until the status changes; empty for OK.

@@ -1,10 +1,10 @@
 //! The functions on `TF_TString`.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_char;
 use std::ptr;
 
 use super::guarded;
-use crate::abi::{TF_TString, string_data_pointer};
+use crate::abi::{TF_TString, TF_TString_Type, string_data_pointer};
 
 /// Makes the memory an empty string, whatever is in it.
 pub unsafe extern "C" fn TF_StringInit(string: *mut TF_TString) {
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn TF_StringGetDataPointer(string: *const TF_TString) -> *
 }
 
 /// 0 small, 1 large, 2 offset, 3 view.
-pub unsafe extern "C" fn TF_StringGetType(string: *const TF_TString) -> c_int {
+pub unsafe extern "C" fn TF_StringGetType(string: *const TF_TString) -> TF_TString_Type {
     // SAFETY: the caller's string.
     unsafe { string.as_ref() }.map_or(0, TF_TString::kind_number)
 }

@@ -10,7 +10,7 @@ use kernlink_framework::tensor::{ALIGNMENT, Tensor};
 use kernlink_framework::{Error, Result};
 
 use super::{guarded, report};
-use crate::abi::{Deallocator, Number, Strings, TF_Status, TF_TString, TF_Tensor};
+use crate::abi::{Deallocator, Strings, TF_DataType, TF_Status, TF_TString, TF_Tensor};
 
 /// What is behind a `TF_Tensor`.
 pub struct CTensor {
@@ -64,7 +64,8 @@ impl CTensor {
     #[track_caller]
     pub unsafe fn from_c<'a>(tensor: *const TF_Tensor) -> Result<&'a CTensor> {
         // SAFETY: as the caller says.
-        unsafe { tensor.cast::<CTensor>().as_ref() }.ok_or_else(|| Error::invalid_argument("the tensor is a null pointer"))
+        unsafe { tensor.cast::<CTensor>().as_ref() }
+            .ok_or_else(|| Error::invalid_argument("the tensor is a null pointer"))
     }
 
     /// A tensor of Kernlink's, for C. The elements are shared; strings are copied.
@@ -104,7 +105,13 @@ impl CTensor {
             Data::Strings(strings) => Data::Strings(strings.clone()),
             Data::Foreign(memory) => Data::Foreign(memory.clone()),
         };
-        CTensor { shape: self.shape.clone(), dtype: self.dtype, length: self.length, data, is_read_only: self.is_read_only }
+        CTensor {
+            shape: self.shape.clone(),
+            dtype: self.dtype,
+            length: self.length,
+            data,
+            is_read_only: self.is_read_only,
+        }
     }
 
     /// The pointer for C, which frees it by [`TF_DeleteTensor`].
@@ -194,7 +201,9 @@ pub unsafe fn shape_of(dims: *const i64, rank: c_int) -> Result<Shape> {
     };
     let sizes: Vec<usize> = dims
         .iter()
-        .map(|&dim| usize::try_from(dim).map_err(|_| Error::invalid_argument(format!("a tensor's size cannot be {dim}"))))
+        .map(|&dim| {
+            usize::try_from(dim).map_err(|_| Error::invalid_argument(format!("a tensor's size cannot be {dim}")))
+        })
         .collect::<Result<_>>()?;
     let shape = Shape::from(sizes);
     shape.check()?;
@@ -206,7 +215,7 @@ pub unsafe fn shape_of(dims: *const i64, rank: c_int) -> Result<Shape> {
 /// # Errors
 /// INVALID_ARGUMENT for a number that is none.
 #[track_caller]
-pub fn dtype_of(number: Number) -> Result<DataType> {
+pub fn dtype_of(number: TF_DataType) -> Result<DataType> {
     DataType::from_number(number).ok_or_else(|| Error::invalid_argument(format!("there is no dtype {number}")))
 }
 
@@ -249,7 +258,7 @@ fn new_tensor(dtype: DataType, shape: Shape, memory: Memory) -> Result<CTensor> 
 }
 
 /// Bytes of an element; 0 for those of no fixed size, and for what is no dtype.
-pub unsafe extern "C" fn TF_DataTypeSize(dtype: Number) -> usize {
+pub unsafe extern "C" fn TF_DataTypeSize(dtype: TF_DataType) -> usize {
     // References have the numbers above 100.
     DataType::from_number(if dtype > 100 { dtype - 100 } else { dtype }).map_or(0, DataType::size)
 }
@@ -262,7 +271,7 @@ pub unsafe extern "C" fn TF_TensorDefaultAlignment() -> usize {
 /// A tensor over the caller's memory, or over a copy if that is not aligned; `deallocator` frees it. Null, with the memory freed,
 /// if it has too few bytes or its dtype or shape is none.
 pub unsafe extern "C" fn TF_NewTensor(
-    dtype: Number,
+    dtype: TF_DataType,
     dims: *const i64,
     rank: c_int,
     data: *mut c_void,
@@ -279,7 +288,12 @@ pub unsafe extern "C" fn TF_NewTensor(
 }
 
 /// A tensor with memory of its own. Null if `length` is too small or there is not enough memory.
-pub unsafe extern "C" fn TF_AllocateTensor(dtype: Number, dims: *const i64, rank: c_int, length: usize) -> *mut TF_Tensor {
+pub unsafe extern "C" fn TF_AllocateTensor(
+    dtype: TF_DataType,
+    dims: *const i64,
+    rank: c_int,
+    length: usize,
+) -> *mut TF_Tensor {
     guarded(ptr::null_mut(), || {
         let allocate = || -> Result<CTensor> {
             // SAFETY: as said in `host`.
@@ -321,7 +335,7 @@ pub unsafe extern "C" fn TF_DeleteTensor(tensor: *mut TF_Tensor) {
 }
 
 /// The number of the dtype; 0 for null.
-pub unsafe extern "C" fn TF_TensorType(tensor: *const TF_Tensor) -> Number {
+pub unsafe extern "C" fn TF_TensorType(tensor: *const TF_Tensor) -> TF_DataType {
     // SAFETY: as said in `host`.
     unsafe { CTensor::from_c(tensor) }.map_or(0, |tensor| tensor.dtype.number())
 }
@@ -362,7 +376,9 @@ pub unsafe extern "C" fn TF_TensorByteSize(tensor: *const TF_Tensor) -> usize {
 /// The first byte of the elements; of strings, the first `TF_TString`.
 pub unsafe extern "C" fn TF_TensorData(tensor: *const TF_Tensor) -> *mut c_void {
     // SAFETY: as said in `host`. Only whether the elements may be written is noted.
-    guarded(ptr::null_mut(), || unsafe { tensor.cast_mut().cast::<CTensor>().as_mut() }.map_or(ptr::null_mut(), CTensor::data))
+    guarded(ptr::null_mut(), || {
+        unsafe { tensor.cast_mut().cast::<CTensor>().as_mut() }.map_or(ptr::null_mut(), CTensor::data)
+    })
 }
 
 /// The number of elements.
@@ -374,7 +390,7 @@ pub unsafe extern "C" fn TF_TensorElementCount(tensor: *const TF_Tensor) -> i64 
 /// Has `to` show the bytes of `from` as elements of another dtype and shape.
 pub unsafe extern "C" fn TF_TensorBitcastFrom(
     from: *const TF_Tensor,
-    dtype: Number,
+    dtype: TF_DataType,
     to: *mut TF_Tensor,
     dims: *const i64,
     rank: c_int,
@@ -395,9 +411,9 @@ pub unsafe extern "C" fn TF_TensorBitcastFrom(
 pub unsafe extern "C" fn TF_TensorIsAligned(tensor: *const TF_Tensor) -> bool {
     // SAFETY: as said in `host`.
     match unsafe { CTensor::from_c(tensor) } {
-        Ok(CTensor { data: Data::Tensor(tensor), .. }) => {
-            tensor.aligned_bytes().is_ok_and(|bytes| bytes.is_empty() || bytes.as_ptr().addr().is_multiple_of(ALIGNMENT))
-        }
+        Ok(CTensor { data: Data::Tensor(tensor), .. }) => tensor
+            .aligned_bytes()
+            .is_ok_and(|bytes| bytes.is_empty() || bytes.as_ptr().addr().is_multiple_of(ALIGNMENT)),
         _ => true,
     }
 }

@@ -1,0 +1,1 @@
+//! Ops that run at once.

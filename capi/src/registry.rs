@@ -1,0 +1,1 @@
+//! What is linked: lists of ops and kernels, libraries, the version.
