@@ -98,9 +98,6 @@ pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
-#[cfg(any(feature = "library", feature = "load-library"))]
-#[doc(hidden)]
-pub use kernlink_library as library;
 pub use kernlink_macros::{
     not_differentiable, register_gradient, register_kernel, register_op, register_rewrite, registered_gradients,
     registered_kernels, registered_ops,

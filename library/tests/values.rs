@@ -1,5 +1,4 @@
 //! Status, buffers, tensors and strings, called as a program in C calls them.
-#![cfg(feature = "host")]
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use kernlink::attr::AttrMap;
+use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::collect::{self, OpEntry};
+use kernlink::device::CpuDevice;
 use kernlink::graph::NodeBuilder;
-use kernlink::kernel::{CPU, DeviceType, DynKernel, GPU, KernelDef, KernelDefBuilder, RawConstruction};
-use kernlink::op::OpDef;
+use kernlink::kernel::{CPU, DeviceType, DynKernel, GPU, KernelDef, KernelDefBuilder, RawConstruction, RawContext};
+use kernlink::op::{OpDef, OpDefBuilder};
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, NodeQuery, Registry};
+use kernlink::runtime::run_op;
 
 /// A registry of the linked ops, with their kernels on the CPU that have no label, for one test alone.
 fn registry() -> Arc<Registry> {
@@ -416,4 +418,35 @@ fn the_op_that_removes_kernels() {
     let names = Tensor::vector(&["Abs"].map(TString::from)).unwrap();
     expect(session.run(&[("names", names)], &["remove"], &[]), Code::PermissionDenied, &["does not allow"]);
     assert!(!registry.kernels_of("Abs").is_empty());
+}
+
+/// A kernel that knows more than a function can: a number that a closure keeps.
+struct Constant(f32);
+
+impl DynKernel for Constant {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        ctx.set_output_at(0, Tensor::scalar(self.0))
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn kernels_are_made_by_closures() {
+    let registry = Arc::new(Registry::linked(&[]).unwrap());
+    let op = OpDefBuilder::new("Known").attr("which: int").output("value: float").build().unwrap();
+    registry.register_op(op, None).unwrap();
+    for (which, value) in [(1, 1.5f32), (2, 2.5)] {
+        let kernel = KernelDefBuilder::new("Known", CPU).ints("which", &[which]);
+        let kernel = kernel.create_with(move |_| Ok(Box::new(Constant(value)) as Box<dyn DynKernel>));
+        registry.register_kernel(kernel).unwrap();
+    }
+    let device = CpuDevice::new(1).unwrap();
+    for (which, value) in [(1i64, 1.5f32), (2, 2.5)] {
+        let attrs = AttrMap::from_iter([("which".to_owned(), AttrValue::Int(which))]);
+        let outputs = run_op(&registry, &device, "Known", attrs, Vec::new()).unwrap();
+        assert_eq!(outputs[0].to_scalar::<f32>().unwrap(), value);
+    }
 }

@@ -184,8 +184,6 @@ impl KernelDefBuilder {
     }
 }
 
-/// What makes a kernel for a node.
-
 fn leak(text: &str) -> &'static str {
     text.to_owned().leak()
 }

@@ -298,6 +298,46 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_others_write_has_no_stamp_and_is_never_written_here() {
+        static ELEMENTS: [AtomicUsize; 8] = [const { AtomicUsize::new(7) }; 8];
+        let pointer = NonNull::from(&ELEMENTS).cast::<u8>();
+        // SAFETY: the elements are 8 bytes each, stay, and are written below only while no tensor is read.
+        let made = |shape: Shape| unsafe { Tensor::from_memory(DataType::Int64, shape, pointer, Box::new(())) };
+        for shape in [Shape::from([8]), Shape::from([1]), Shape::from([])] {
+            let mut tensor = made(shape).unwrap();
+            assert_eq!((tensor.content_stamp(), tensor.is_unique()), (None, false));
+            ELEMENTS[0].store(9, Ordering::Relaxed);
+            assert_eq!(tensor.as_slice::<i64>().unwrap()[0], 9);
+            tensor.make_unique().unwrap();
+            tensor.as_mut_slice::<i64>().unwrap()[0] = 1;
+            assert_eq!(ELEMENTS[0].load(Ordering::Relaxed), 9);
+        }
+        // SAFETY: refused before anything is read.
+        let refused =
+            |dtype, pointer| unsafe { Tensor::from_memory(dtype, [1], pointer, Box::new(())) }.unwrap_err().code();
+        assert_eq!(refused(DataType::String, pointer), Code::InvalidArgument);
+        // SAFETY: within the array.
+        assert_eq!(refused(DataType::Int32, unsafe { pointer.add(2) }), Code::InvalidArgument);
+    }
+
+    #[test]
+    fn what_is_exposed_is_written_through_the_pointer() {
+        for count in [0usize, 1, 4, 100] {
+            let mut tensor = Tensor::zeros(DataType::Float, [count]).unwrap();
+            let first = tensor.expose().cast::<f32>();
+            // SAFETY: there are so many elements, and nothing reads them meanwhile.
+            (0..count).for_each(|i| unsafe { first.add(i).write(i as f32) });
+            let expected: Vec<f32> = (0..count).map(|i| i as f32).collect();
+            assert_eq!((tensor.as_slice::<f32>().unwrap(), tensor.content_stamp()), (&*expected, None));
+            // Written by its one owner it still is what others may write.
+            tensor.as_mut_slice::<f32>().unwrap().fill(2.0);
+            assert_eq!(tensor.content_stamp(), None);
+        }
+        let mut strings = Tensor::from_vec([1], vec![TString::from("a")]).unwrap();
+        assert!(strings.expose().is_null());
+    }
+
+    #[test]
     fn shared_arrays_and_small_ones() {
         let shared: Arc<[i64]> = vec![3; 100].into();
         let tensor = Tensor::from_owner([100], shared.clone()).unwrap();

@@ -1,8 +1,7 @@
 //! The binary interface of TensorFlow's C API for kernels and ops (`tensorflow/c/kernels.h`, `ops.h`, and what these need): its
 //! types, its functions' signatures, and the layout of strings.
 //!
-//! Nothing in here computes anything but strings. [`host`](crate::host) implements the functions, [`guest`](crate::guest) calls
-//! them.
+//! Nothing in here computes anything but strings. [`host`](crate::host) implements the functions.
 
 #![allow(non_camel_case_types, reason = "the names are TensorFlow's")]
 

@@ -9,15 +9,20 @@ use super::Status;
 use crate::abi::TF_Status;
 
 /// Runs `body`; if it fails or panics, `status` says why and `otherwise` is returned. A null status is told nothing.
+///
+/// # Safety
+/// `status` is null or a status that nothing else uses meanwhile.
 #[inline]
-pub fn report<R>(status: *mut TF_Status, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
+pub unsafe fn report<R>(status: *mut TF_Status, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
     match catch_panic("the call", body) {
         Ok(done) => {
-            Status::set(status, Ok(()));
+            // SAFETY: as the caller says.
+            unsafe { Status::set(status, Ok(())) };
             done
         }
         Err(error) => {
-            Status::set(status, Err(&error));
+            // SAFETY: as the caller says.
+            unsafe { Status::set(status, Err(&error)) };
             otherwise
         }
     }

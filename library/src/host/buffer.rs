@@ -81,8 +81,8 @@ pub unsafe extern "C" fn TF_NewBuffer() -> *mut TF_Buffer {
 /// A buffer with a copy of bytes.
 pub unsafe extern "C" fn TF_NewBufferFromString(data: *const c_void, length: usize) -> *mut TF_Buffer {
     let copied = TF_Buffer { data, length, data_deallocator: None };
-    // SAFETY: as said in `host`.
     guarded(ptr::null_mut(), || {
+        // SAFETY: as said in `host`.
         buffer_of(unsafe { bytes_of("the text", &raw const copied) }.map(<[u8]>::to_vec).unwrap_or_default())
     })
 }

@@ -1,7 +1,6 @@
 //! The host's side of TensorFlow's C API for kernels and ops: its functions over Kernlink's tensors, registry and kernels.
 //!
-//! The functions are ordinary Rust functions with C's calling convention; [`table`] names them for libraries, and the crate
-//! `kernlink-capi` exports them. No panic leaves them: one that a call meets is an INTERNAL error, where the call has a status.
+//! The functions are ordinary Rust functions with C's calling convention. No panic leaves them: one that a call meets is an INTERNAL error, where the call has a status.
 //! Null pointers are errors where there is a way to say so, and have no effect elsewhere.
 
 #![allow(non_snake_case, reason = "the names are TensorFlow's")]

@@ -26,8 +26,11 @@ impl Status {
     }
 
     /// Leaves an outcome in a status, unless that is null.
-    pub fn set(status: *mut TF_Status, outcome: std::result::Result<(), &Error>) {
-        // SAFETY: the pointer is a caller's status.
+    ///
+    /// # Safety
+    /// As [`Status::from_c`].
+    pub unsafe fn set(status: *mut TF_Status, outcome: std::result::Result<(), &Error>) {
+        // SAFETY: as the caller says.
         let Some(status) = (unsafe { Status::from_c(status) }) else { return };
         match outcome {
             Ok(()) if status.code == 0 => {}
@@ -126,7 +129,8 @@ pub unsafe extern "C" fn TF_SetStatusFromIOError(status: *mut TF_Status, error: 
         let said = error.to_string();
         let said = said.rsplit_once(" (os error").map_or(&*said, |(said, _)| said);
         let code = Error::from_io("", &error).code();
-        Status::set(status, Err(&Error::new(code, format!("{context}; {said}"))));
+        // SAFETY: as said in `host`.
+        unsafe { Status::set(status, Err(&Error::new(code, format!("{context}; {said}")))) };
     });
 }
 

@@ -375,8 +375,8 @@ pub unsafe extern "C" fn TF_TensorByteSize(tensor: *const TF_Tensor) -> usize {
 
 /// The first byte of the elements; of strings, the first `TF_TString`.
 pub unsafe extern "C" fn TF_TensorData(tensor: *const TF_Tensor) -> *mut c_void {
-    // SAFETY: as said in `host`. Only whether the elements may be written is noted.
     guarded(ptr::null_mut(), || {
+        // SAFETY: as said in `host`. Only whether the elements may be written is noted.
         unsafe { tensor.cast_mut().cast::<CTensor>().as_mut() }.map_or(ptr::null_mut(), CTensor::data)
     })
 }
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn TF_TensorBitcastFrom(
     rank: c_int,
     status: *mut TF_Status,
 ) {
-    report(status, (), || {
+    let cast = || {
         // SAFETY: as said in `host`.
         let (from, shape) = unsafe { (CTensor::from_c(from)?, shape_of(dims, rank)?) };
         let cast = CTensor::new(from.to_tensor()?.bitcast(dtype_of(dtype)?, shape)?)?;
@@ -404,7 +404,9 @@ pub unsafe extern "C" fn TF_TensorBitcastFrom(
         let to = unsafe { to.cast::<CTensor>().as_mut() };
         *to.ok_or_else(|| Error::invalid_argument("the tensor to change is a null pointer"))? = cast;
         Ok(())
-    });
+    };
+    // SAFETY: as said in `host`.
+    unsafe { report(status, (), cast) };
 }
 
 /// Whether the elements are aligned as kernels like them.

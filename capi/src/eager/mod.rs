@@ -1,1 +1,0 @@
-//! Ops that run at once.

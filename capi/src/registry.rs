@@ -1,1 +1,0 @@
-//! What is linked: lists of ops and kernels, libraries, the version.
