@@ -180,6 +180,17 @@ fn does_not_wait<'a>(ctx: &RawContext<'_>) -> BoxFuture<'a, Result<()>> {
     Box::pin(std::future::ready(Err(Error::internal(message))))
 }
 
+/// Runs a kernel that waits, for a caller that has a thread to block: its [`DynKernel::compute`].
+///
+/// # Errors
+/// See [`DynKernel::compute_async`].
+pub fn compute_and_wait(kernel: &dyn DynKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    // What it waits for may be a function, whose run has work for this thread, too.
+    let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
+    // Boxed, so that this is compiled once for all kernels.
+    block_on_until(kernel.compute_async(ctx), help.as_ref(), None, || {})
+}
+
 struct Erased<O, K>(K, PhantomData<fn() -> O>);
 
 impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
@@ -208,11 +219,7 @@ struct Waiting<O, K>(K, PhantomData<fn() -> O>);
 
 impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        // The caller has a thread to block.
-        // What it waits for may be a function, whose run has work for this thread, too.
-        let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
-        // Boxed, so that this is compiled once for all kernels.
-        block_on_until(self.compute_async(ctx), help.as_ref(), None, || {})
+        compute_and_wait(self, ctx)
     }
 
     fn is_async(&self) -> bool {

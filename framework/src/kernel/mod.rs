@@ -26,7 +26,9 @@ pub use def::{
     AttrConstraint, ConstraintValues, CrateProvider, CreateClosure, CreateKernel, KernelDef, Location, Provider,
     ProviderAtRoot,
 };
-pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
+pub use dynamic::{
+    AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, compute_and_wait, create_async_kernel, create_kernel,
+};
 pub use element_wise::{AnyLoop, ElementFunction, ElementLoop, ElementWise, FunctionOf, Meet, SliceLoop, UnaryClosure};
 pub use host_slots::HostSlots;
 pub use lists::InputList;

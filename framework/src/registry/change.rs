@@ -134,6 +134,35 @@ impl Registry {
         self.change(|tables| kernels.iter().try_for_each(|kernel| insert(tables, kernel)))
     }
 
+    /// Registers the ops and kernels of a library atomically: all of them or, if one is refused, none. `before_use` is told of
+    /// the ops before anybody can find them.
+    ///
+    /// # Errors
+    /// As [`Registry::register_op`] and [`Registry::register_kernel`].
+    #[track_caller]
+    pub fn register_library(
+        &self,
+        ops: Vec<(OpDef, Option<ShapeFn>)>,
+        kernels: &[&'static KernelDef],
+        before_use: impl FnOnce(&[&'static OpEntry]),
+    ) -> Result<Vec<&'static OpEntry>> {
+        let validators = self.changes().validators.clone();
+        for (op, _) in &ops {
+            op.validate()?;
+            validators.iter().try_for_each(|valid| valid(op))?;
+        }
+        let entries: Vec<_> = ops.into_iter().map(|(def, shape_fn)| entry(def, shape_fn)).collect();
+        self.change(|tables| {
+            for &entry in &entries {
+                insert_op(tables, entry)?;
+            }
+            kernels.iter().try_for_each(|kernel| insert(tables, kernel))?;
+            before_use(&entries);
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
     /// Removes kernels; returns how many. Existing plans keep them.
     ///
     /// # Errors
@@ -211,16 +240,7 @@ impl Registry {
             (changes.validators.clone(), changes.watcher.clone())
         };
         let valid = entry.def.validate().and_then(|()| validators.iter().try_for_each(|valid| valid(entry.def)));
-        let result = valid.and_then(|()| {
-            self.change(|tables| match tables.ops.get(&*entry.def.name) {
-                // Ops that selective registration left out do not count.
-                Some(first) if first.selected => Err(Error::already_exists(declared_twice(first, entry))),
-                _ => {
-                    tables.ops.insert(&entry.def.name, entry);
-                    Ok(())
-                }
-            })
-        });
+        let result = valid.and_then(|()| self.change(|tables| insert_op(tables, entry)));
         match watcher {
             Some(watcher) => watcher(result, entry.def),
             None => result,
@@ -257,6 +277,17 @@ fn nothing_meant(tables: &Tables, filter: &KernelFilter) -> Error {
         }
     };
     Error::not_found(format!("there is no kernel {filter}{hint}"))
+}
+
+fn insert_op(tables: &mut Tables, entry: &'static OpEntry) -> Result<()> {
+    match tables.ops.get(&*entry.def.name) {
+        // Ops that selective registration left out do not count.
+        Some(first) if first.selected => Err(Error::already_exists(declared_twice(first, entry))),
+        _ => {
+            tables.ops.insert(&entry.def.name, entry);
+            Ok(())
+        }
+    }
 }
 
 fn insert(tables: &mut Tables, kernel: &'static KernelDef) -> Result<()> {

@@ -9,8 +9,15 @@
     reason = "what they ask of callers is said once, in `host`: pointers are null or what these functions gave"
 )]
 
+mod attr;
 mod boundary;
 mod buffer;
+mod construction;
+mod context;
+mod kernel;
+mod op;
+pub mod registration;
+mod shape;
 mod status;
 mod string;
 mod tensor;
@@ -21,6 +28,30 @@ pub use status::Status;
 pub use tensor::CTensor;
 
 pub use buffer::{TF_DeleteBuffer, TF_GetBuffer, TF_NewBuffer, TF_NewBufferFromString};
+pub use construction::*;
+pub use context::*;
+pub use kernel::*;
+pub use op::*;
+pub use shape::*;
 pub use status::*;
 pub use string::*;
 pub use tensor::*;
+
+/// Assigns each function to the type that the list of signatures gives it: one that differs does not compile.
+macro_rules! table {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        /// The name of each function that a library may call, and its address.
+        pub fn table() -> Vec<(&'static str, *const std::ffi::c_void)> {
+            use std::ffi::{c_char, c_int, c_void};
+
+            use crate::abi::*;
+
+            vec![$({
+                let function: unsafe extern "C" fn($($type),*) $(-> $result)? = $name;
+                (stringify!($name), function as *const c_void)
+            }),*]
+        }
+    };
+}
+
+crate::for_each_host_function!(table);

@@ -1,0 +1,355 @@
+//! `TF_KernelBuilder`: registrations of kernels, and the kernels that are made of them.
+
+use std::ffi::{c_char, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use kernlink_framework::dtype::DataType;
+use kernlink_framework::kernel::{
+    CPU, DeviceType, DynKernel, GPU, KernelDef, KernelDefBuilder, RawConstruction, RawContext, compute_and_wait,
+};
+use kernlink_framework::proto::{KernelDef as KernelProto, Message as _};
+use kernlink_framework::step::BoxFuture;
+use kernlink_framework::{Code, Error, Result};
+
+use super::construction::Construction;
+use super::context::{Call, Done};
+use super::registration::{LibraryInUse, failed, take_kernel};
+use super::{guarded, report, text};
+use crate::abi::{
+    ComputeAsyncFunction, ComputeFunction, CreateFunction, DeleteFunction, TF_DataType, TF_KernelBuilder, TF_Status,
+};
+
+/// What is behind a `TF_KernelBuilder`.
+struct Builder {
+    op: Result<String>,
+    device: Result<String>,
+    functions: Functions,
+    types: Vec<(String, DataType)>,
+    host_memory: Vec<String>,
+    label: String,
+    priority: i32,
+    /// The first call that failed, which had no status to say so.
+    failure: Option<Error>,
+}
+
+/// A library's functions for a kernel.
+#[derive(Clone, Copy)]
+struct Functions {
+    create: Option<CreateFunction>,
+    compute: Compute,
+    delete: Option<DeleteFunction>,
+}
+
+#[derive(Clone, Copy)]
+enum Compute {
+    Missing,
+    Now(ComputeFunction),
+    Later(ComputeAsyncFunction),
+}
+
+/// A kernel of a library, for a node.
+struct Kernel {
+    /// What the library made for the node.
+    made: *mut c_void,
+    functions: Functions,
+    graph_def_version: i32,
+    /// Keeps the library from being unloaded.
+    _library: Arc<LibraryInUse>,
+}
+
+// SAFETY: TensorFlow's kernels are called on any thread, several at once: a library's functions are written for that.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    fn new(functions: Functions, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Kernel> {
+        let construction = Construction::new(node);
+        let made = match functions.create {
+            // SAFETY: the library's function, with a context that lives as long as the call.
+            Some(create) => unsafe { create(construction.to_c()) },
+            None => ptr::null_mut(),
+        };
+        let graph_def_version = node.surroundings.map_or(0, |surroundings| surroundings.graph_def_version);
+        // If it failed, what was made is deleted, as by TensorFlow.
+        let kernel = Kernel { made, functions, graph_def_version, _library: library.clone() };
+        construction.outcome().map(|()| kernel)
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        if let Some(delete) = self.functions.delete {
+            // SAFETY: the library's function, with what it made, once.
+            unsafe { delete(self.made) };
+        }
+    }
+}
+
+impl DynKernel for Kernel {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        match self.functions.compute {
+            Compute::Now(compute) => {
+                let call = Call::new(ctx, self.graph_def_version);
+                // SAFETY: the library's function, with what it made and a context that lives as long as the call.
+                unsafe { compute(self.made, call.to_c()) };
+                call.finish()
+            }
+            Compute::Later(_) => compute_and_wait(self, ctx),
+            Compute::Missing => Err(Error::internal("a kernel without a function is not registered")),
+        }
+    }
+
+    fn is_async(&self) -> bool {
+        matches!(self.functions.compute, Compute::Later(_))
+    }
+
+    fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
+        let Compute::Later(compute) = self.functions.compute else {
+            return Box::pin(std::future::ready(self.compute(ctx)));
+        };
+        Box::pin(async move {
+            let call = Box::new(Call::new(ctx, self.graph_def_version));
+            let (done, ended) = Done::callback();
+            // SAFETY: the library's function, with what it made, and a context that lives until it has called back: `ended`
+            // waits for that even if this future is dropped before, and is dropped before the context.
+            unsafe { compute(self.made, call.to_c(), done) };
+            ended.await;
+            call.finish()
+        })
+    }
+
+    fn is_expensive(&self) -> bool {
+        true
+    }
+}
+
+/// The framework's name of a device type that C named.
+fn device_type(name: &str) -> Result<DeviceType> {
+    [CPU, GPU]
+        .into_iter()
+        .find(|device| device.0 == name)
+        .ok_or_else(|| Error::invalid_argument(format!("kernels of libraries run on {CPU} or {GPU}, not on `{name}`")))
+}
+
+impl Builder {
+    fn into_c(self) -> *mut TF_KernelBuilder {
+        Box::into_raw(Box::new(self)).cast()
+    }
+
+    /// # Safety
+    /// The pointer is null or a builder that nothing else uses meanwhile.
+    unsafe fn from_c<'a>(builder: *mut TF_KernelBuilder) -> Option<&'a mut Builder> {
+        // SAFETY: as the caller says.
+        unsafe { builder.cast::<Builder>().as_mut() }
+    }
+
+    fn register(self) -> Result<()> {
+        let (op, device) = (self.op?, device_type(&self.device?)?);
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if matches!(self.functions.compute, Compute::Missing) {
+            return Err(Error::invalid_argument(format!("the kernel of {op} has no function that computes")));
+        }
+        let functions = self.functions;
+        let mut kernel = KernelDefBuilder::new(op, device).label(self.label).priority(self.priority);
+        // Of one attr several dtypes are one constraint.
+        let mut attrs: Vec<&str> = self.types.iter().map(|(attr, _)| &**attr).collect();
+        attrs.dedup();
+        for attr in attrs {
+            let types: Vec<DataType> =
+                self.types.iter().filter(|(other, _)| other == attr).map(|(_, dtype)| *dtype).collect();
+            kernel = kernel.types(attr, &types);
+        }
+        for argument in &self.host_memory {
+            kernel = kernel.host_memory(argument);
+        }
+        take_kernel(|library| -> &'static KernelDef {
+            kernel.create_with(move |node| Ok(Box::new(Kernel::new(functions, &library, node)?)))
+        })
+    }
+}
+
+/// # Safety
+/// The pointers are null or texts.
+unsafe fn new_builder(
+    op: *const c_char,
+    device: *const c_char,
+    create: Option<CreateFunction>,
+    compute: Compute,
+    delete: Option<DeleteFunction>,
+) -> *mut TF_KernelBuilder {
+    guarded(ptr::null_mut(), || {
+        // SAFETY: as the caller says.
+        let read = |what, pointer| unsafe { text(what, pointer) }.map(str::to_owned);
+        Builder {
+            op: read("the op's name", op),
+            device: read("the device's type", device),
+            functions: Functions { create, compute, delete },
+            types: Vec::new(),
+            host_memory: Vec::new(),
+            label: String::new(),
+            priority: 0,
+            failure: None,
+        }
+        .into_c()
+    })
+}
+
+/// Begins the registration of a kernel.
+pub unsafe extern "C" fn TF_NewKernelBuilder(
+    op: *const c_char,
+    device: *const c_char,
+    create: Option<CreateFunction>,
+    compute: Option<ComputeFunction>,
+    delete: Option<DeleteFunction>,
+) -> *mut TF_KernelBuilder {
+    // SAFETY: as said in `host`.
+    unsafe { new_builder(op, device, create, compute.map_or(Compute::Missing, Compute::Now), delete) }
+}
+
+/// Begins the registration of a kernel that calls back once it is done.
+pub unsafe extern "C" fn TF_NewAsyncKernelBuilder(
+    op: *const c_char,
+    device: *const c_char,
+    create: Option<CreateFunction>,
+    compute: Option<ComputeAsyncFunction>,
+    delete: Option<DeleteFunction>,
+) -> *mut TF_KernelBuilder {
+    // SAFETY: as said in `host`.
+    unsafe { new_builder(op, device, create, compute.map_or(Compute::Missing, Compute::Later), delete) }
+}
+
+/// Only nodes whose attr has this dtype.
+pub unsafe extern "C" fn TF_KernelBuilder_TypeConstraint(
+    builder: *mut TF_KernelBuilder,
+    attr: *const c_char,
+    dtype: TF_DataType,
+    status: *mut TF_Status,
+) {
+    let add = || {
+        // SAFETY: as said in `host`.
+        let (builder, attr) = unsafe { (Builder::from_c(builder), text("the attr's name", attr)?) };
+        let builder = builder.ok_or_else(|| Error::invalid_argument("the kernel's builder is a null pointer"))?;
+        let dtype = DataType::from_number(dtype)
+            .ok_or_else(|| Error::new(Code::Unimplemented, format!("Unexpected type {dtype}")))
+            .inspect_err(|error| {
+                builder.failure.get_or_insert_with(|| error.clone());
+            })?;
+        builder.types.push((attr.to_owned(), dtype));
+        Ok(())
+    };
+    // SAFETY: as said in `host`.
+    unsafe { report(status, (), add) };
+}
+
+/// Keeps an argument in the host's memory.
+pub unsafe extern "C" fn TF_KernelBuilder_HostMemory(builder: *mut TF_KernelBuilder, argument: *const c_char) {
+    guarded((), || {
+        // SAFETY: as said in `host`.
+        let (builder, argument) = unsafe { (Builder::from_c(builder), text("the argument's name", argument)) };
+        let Some(builder) = builder else { return };
+        match argument {
+            Ok(argument) => builder.host_memory.push(argument.to_owned()),
+            Err(error) => drop(builder.failure.get_or_insert(error)),
+        }
+    });
+}
+
+/// Of several kernels that match, the highest wins.
+pub unsafe extern "C" fn TF_KernelBuilder_Priority(builder: *mut TF_KernelBuilder, priority: i32) {
+    // SAFETY: as said in `host`.
+    if let Some(builder) = unsafe { Builder::from_c(builder) } {
+        builder.priority = priority;
+    }
+}
+
+/// Only nodes that ask for this label in their attr `_kernel`.
+pub unsafe extern "C" fn TF_KernelBuilder_Label(builder: *mut TF_KernelBuilder, label: *const c_char) {
+    guarded((), || {
+        // SAFETY: as said in `host`.
+        let (builder, label) = unsafe { (Builder::from_c(builder), text("the label", label)) };
+        let Some(builder) = builder else { return };
+        match label {
+            Ok(label) => label.clone_into(&mut builder.label),
+            Err(error) => drop(builder.failure.get_or_insert(error)),
+        }
+    });
+}
+
+/// Registers the kernel, and frees the builder. The name is for people.
+pub unsafe extern "C" fn TF_RegisterKernelBuilder(
+    _: *const c_char,
+    builder: *mut TF_KernelBuilder,
+    status: *mut TF_Status,
+) {
+    let register = || {
+        if builder.is_null() {
+            return Err(Error::invalid_argument("the kernel's builder is a null pointer"));
+        }
+        // SAFETY: it came from one of these functions, and is freed once.
+        unsafe { Box::from_raw(builder.cast::<Builder>()) }.register().inspect_err(failed)
+    };
+    // SAFETY: as said in `host`.
+    unsafe { report(status, (), register) };
+}
+
+/// [`TF_RegisterKernelBuilder`], with what a serialized `KernelDef` says instead of what the builder was told.
+pub unsafe extern "C" fn TF_RegisterKernelBuilderWithKernelDef(
+    kernel_def: *const c_char,
+    name: *const c_char,
+    builder: *mut TF_KernelBuilder,
+    status: *mut TF_Status,
+) {
+    let read = || {
+        // SAFETY: as said in `host`.
+        let builder = unsafe { Builder::from_c(builder) };
+        let builder = builder.ok_or_else(|| Error::invalid_argument("the kernel's builder is a null pointer"))?;
+        if kernel_def.is_null() {
+            return Err(Error::invalid_argument("the KernelDef is a null pointer"));
+        }
+        // SAFETY: a text of the caller's: the function takes no length, so that a message with a zero ends there.
+        let bytes = unsafe { std::ffi::CStr::from_ptr(kernel_def) }.to_bytes();
+        let def = KernelProto::decode(bytes)
+            .map_err(|error| Error::invalid_argument(format!("the KernelDef cannot be read: {error}")))?;
+        builder.types.clear();
+        for constraint in &def.constraint {
+            let values = constraint.allowed_values.as_ref().map(kernlink_framework::proto::attr_from_proto);
+            match values.transpose()? {
+                Some(kernlink_framework::attr::AttrValue::ListType(types)) => {
+                    builder.types.extend(types.into_iter().map(|dtype| (constraint.name.clone(), dtype)));
+                }
+                _ => {
+                    let message = format!("the KernelDef's constraint on `{}` is no list of dtypes", constraint.name);
+                    return Err(Error::unimplemented(message));
+                }
+            }
+        }
+        (builder.op, builder.device) = (Ok(def.op), Ok(def.device_type));
+        (builder.host_memory, builder.label, builder.priority) = (def.host_memory_arg, def.label, def.priority);
+        Ok(())
+    };
+    let noted = || {
+        read().inspect_err(|error| {
+            // SAFETY: as said in `host`.
+            if let Some(builder) = unsafe { Builder::from_c(builder) } {
+                builder.failure.get_or_insert_with(|| error.clone());
+            }
+        })
+    };
+    // SAFETY: as said in `host`. The builder is taken in any case.
+    unsafe {
+        report(ptr::null_mut(), (), noted);
+        TF_RegisterKernelBuilder(name, builder, status);
+    }
+}
+
+/// Frees a builder that is not registered.
+pub unsafe extern "C" fn TF_DeleteKernelBuilder(builder: *mut TF_KernelBuilder) {
+    if !builder.is_null() {
+        // SAFETY: it came from one of these functions, and is freed once.
+        drop(unsafe { Box::from_raw(builder.cast::<Builder>()) });
+    }
+}
