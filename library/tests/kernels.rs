@@ -1,6 +1,6 @@
 //! A library of ops and kernels, written as one in C would be: functions with C's calling convention over the host's.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use kernlink_framework::attr::{AttrMap, AttrValue, FunctionRef};
 use kernlink_framework::device::CpuDevice;
 use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::graph::{Graph, NodeBuilder};
-use kernlink_framework::proto::{Message as _, NodeDef};
+use kernlink_framework::proto::{KernelDef, Message as _, NodeDef, attr_to_proto, kernel_def};
 use kernlink_framework::registry::Registry;
 use kernlink_framework::runtime::run_op;
 use kernlink_framework::tensor::Tensor;
@@ -502,6 +502,139 @@ fn kernels_call_back_from_other_threads() {
     let attrs = [("N", AttrValue::Int(3)), ("T", DataType::Int32.into())];
     let refused = run(&registry, "Later", &attrs, vec![Tensor::scalar(1i32); 3]).unwrap_err();
     assert_eq!(refused.code(), Code::NotFound);
+}
+
+// Outputs that are written after they were set.
+
+/// Sets an output to what the library allocated, and writes it afterwards.
+unsafe fn set_and_write(ctx: *mut TF_OpKernelContext, index: c_int, tensor: *mut TF_Tensor) {
+    // SAFETY: as a library would.
+    unsafe {
+        checked(|status| TF_SetOutput(ctx, index, tensor, status));
+        let data = TF_TensorData(tensor).cast::<f32>();
+        (0..TF_TensorElementCount(tensor)).for_each(|i| data.add(i as usize).write((index + 1) as f32));
+        TF_DeleteTensor(tensor);
+    }
+}
+
+unsafe extern "C" fn late_compute(_: *mut c_void, ctx: *mut TF_OpKernelContext) {
+    // SAFETY: as a library would.
+    unsafe {
+        let mut sizes = ptr::null_mut();
+        checked(|status| TF_GetInput(ctx, 0, &raw mut sizes, status));
+        let count = *TF_TensorData(sizes).cast::<i64>();
+        TF_DeleteTensor(sizes);
+        let bytes = 4 * count as usize;
+        set_and_write(ctx, 0, TF_AllocateTensor(1, &raw const count, 1, bytes));
+        let temp = checked(|status| TF_AllocateTemp(ctx, 1, &raw const count, 1, ptr::null_mut(), status));
+        set_and_write(ctx, 1, temp);
+        // Not aligned: copied.
+        let mut unaligned = vec![0u8; bytes + 65];
+        let offset = 1 + unaligned.as_ptr().align_offset(64);
+        let data = unaligned.as_mut_ptr().add(offset).cast();
+        set_and_write(ctx, 2, TF_NewTensor(1, &raw const count, 1, data, bytes, None, ptr::null_mut()));
+        let output = checked(|status| TF_AllocateOutput(ctx, 3, 1, &raw const count, 1, bytes, status));
+        let same = checked(|status| TF_GetMutableOutput(ctx, 3, status));
+        assert_eq!(TF_TensorData(same), TF_TensorData(output));
+        TF_DeleteTensor(same);
+        set_and_write(ctx, 3, output);
+    }
+}
+
+#[test]
+fn outputs_are_what_their_memory_holds_in_the_end() {
+    let registry = loaded(|| {
+        let outputs = [c"a: float", c"b: float", c"c: float", c"d: float"];
+        assert_eq!(declare(c"Late", &[], &[c"count: int64"], &outputs, None), 0);
+        assert_eq!(kernel(c"Late", None, Some(late_compute), None, |_| ()), 0);
+    });
+    for count in [0usize, 1, 4, 5, 100] {
+        let outputs = run(&registry, "Late", &[], vec![Tensor::scalar(count as i64)]).unwrap();
+        for (index, output) in outputs.iter().enumerate() {
+            assert_eq!(output.as_slice::<f32>().unwrap(), vec![(index + 1) as f32; count], "{index}");
+        }
+    }
+}
+
+/// The first input is the output.
+unsafe extern "C" fn first_compute(_: *mut c_void, ctx: *mut TF_OpKernelContext) {
+    let mut input = ptr::null_mut();
+    // SAFETY: as a library would.
+    unsafe {
+        checked(|status| TF_GetInput(ctx, 0, &raw mut input, status));
+        checked(|status| TF_SetOutput(ctx, 0, input, status));
+        TF_DeleteTensor(input);
+    }
+}
+
+#[test]
+fn handles_of_small_tensors_share_their_elements() {
+    // SAFETY: as a library would.
+    unsafe {
+        let tensor = TF_AllocateTensor(1, ptr::null(), 0, 4);
+        let other = CTensor::from_c(tensor).unwrap().share().into_c();
+        assert_eq!(TF_TensorData(tensor), TF_TensorData(other));
+        assert!(TF_TensorMaybeMove(tensor).is_null());
+        TF_DeleteTensor(other);
+        let moved = TF_TensorMaybeMove(tensor);
+        assert!(!moved.is_null());
+        TF_DeleteTensor(tensor);
+        TF_DeleteTensor(moved);
+    }
+}
+
+#[test]
+fn constraints_come_in_any_order_and_from_a_kernel_def() {
+    let declare_pair = || {
+        let attrs = [c"T: type", c"U: type"];
+        assert_eq!(declare(c"Pair", &attrs, &[c"x: T", c"u: U"], &[c"y: T"], None), 0);
+    };
+    let runs = |registry: &Arc<Registry>, dtypes: [DataType; 2]| {
+        let attrs = [("T", dtypes[0].into()), ("U", dtypes[1].into())];
+        let inputs = dtypes.map(|dtype| Tensor::zeros(dtype, [2]).unwrap()).to_vec();
+        run(registry, "Pair", &attrs, inputs).map_err(|error| error.code())
+    };
+    let (float, int, double) = (DataType::Float, DataType::Int32, DataType::Double);
+    let registry = loaded(|| {
+        declare_pair();
+        // SAFETY: as a library would.
+        let change = |builder| unsafe {
+            for (attr, dtype) in [(c"T", float), (c"U", int), (c"T", double), (c"U", float)] {
+                checked(|status| TF_KernelBuilder_TypeConstraint(builder, attr.as_ptr(), dtype.number(), status));
+            }
+        };
+        assert_eq!(kernel(c"Pair", None, Some(first_compute), None, change), 0);
+    });
+    assert!(runs(&registry, [float, float]).is_ok());
+    assert!(runs(&registry, [float, int]).is_ok());
+    assert_eq!(runs(&registry, [int, int]).unwrap_err(), Code::NotFound);
+    assert_eq!(runs(&registry, [float, double]).unwrap_err(), Code::NotFound);
+
+    let def = KernelDef {
+        op: "Pair".into(),
+        device_type: "CPU".into(),
+        constraint: vec![kernel_def::AttrConstraint {
+            name: "T".into(),
+            allowed_values: Some(attr_to_proto(&vec![float].into()).unwrap()),
+        }],
+        priority: 3,
+        ..KernelDef::default()
+    };
+    let def = CString::new(def.encode_to_vec()).unwrap();
+    for (def, priority) in [(ptr::null(), 0), (def.as_ptr(), 3)] {
+        let registry = loaded(|| {
+            declare_pair();
+            // SAFETY: as a library would.
+            unsafe {
+                let (op, device) = (c"Pair".as_ptr(), c"CPU".as_ptr());
+                let builder = TF_NewKernelBuilder(op, device, None, Some(first_compute), None);
+                checked(|status| TF_RegisterKernelBuilderWithKernelDef(def, c"k".as_ptr(), builder, status));
+            }
+        });
+        assert_eq!(registry.kernels_of("Pair")[0].priority, priority);
+        assert!(runs(&registry, [float, int]).is_ok());
+        assert_eq!(registry.kernels_of("Pair")[0].constraints.is_empty(), def.is_null());
+    }
 }
 
 #[test]

@@ -135,7 +135,8 @@ impl Registry {
     }
 
     /// Registers the ops and kernels of a library atomically: all of them or, if one is refused, none. `before_use` is told of
-    /// the ops before anybody can find them.
+    /// the ops before anybody can find them. It does not wait if registrations are deferred, and the watcher, who may change the outcome of
+    /// one registration, is not asked.
     ///
     /// # Errors
     /// As [`Registry::register_op`] and [`Registry::register_kernel`].

@@ -378,7 +378,8 @@ impl Tensor {
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
-    pub(crate) fn to_shareable(&self) -> Result<Tensor> {
+    #[track_caller]
+    pub fn to_shareable(&self) -> Result<Tensor> {
         let Storage::Inline(_) = &self.storage else { return Ok(self.clone()) };
         let bytes = self.bytes()?;
         let mut large = Tensor::zeros(DataType::Uint8, [INLINE_BYTES + 1])?;

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::future::Future;
 use std::pin::Pin;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -23,7 +23,7 @@ use crate::abi::{
     TF_OpKernelContext, TF_Status, TF_StringView, TF_Tensor,
 };
 
-/// Elements of at most so many bytes are stored in a tensor itself: they cannot be shared with C.
+/// Elements of at most so many bytes go on in a tensor that stores them itself.
 const INLINE_BYTES: usize = 16;
 
 /// What is behind a `TF_OpKernelContext`. A kernel that calls back may use it from several threads.
@@ -106,36 +106,6 @@ impl State<'_, '_> {
         let shared = tensor.share();
         self.outputs[index] = Some(tensor);
         shared.into_c()
-    }
-}
-
-/// A tensor whose elements C and Kernlink share, however few they are.
-fn shareable(tensor: Tensor) -> Result<CTensor> {
-    if !tensor.dtype().is_pod() || tensor.num_bytes() > INLINE_BYTES {
-        return CTensor::new(tensor);
-    }
-    let mut block = Box::new([0u64; INLINE_BYTES / 8]);
-    let bytes = tensor.bytes()?;
-    let first = NonNull::from(&mut *block).cast::<u8>();
-    // SAFETY: the block has room for as many bytes.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), first.as_ptr(), bytes.len()) };
-    let owner = Box::new(Block(Box::into_raw(block)));
-    // SAFETY: the block holds the elements until its owner is dropped; C writes it while it computes, when nothing else reads it.
-    CTensor::new(unsafe { Tensor::from_memory(tensor.dtype(), tensor.shape().clone(), first, owner) }?)
-}
-
-/// A block that is freed with its tensor. A box would claim its contents for itself each time it is moved.
-struct Block(*mut [u64; INLINE_BYTES / 8]);
-
-// SAFETY: it owns the block, and gives no access to it.
-unsafe impl Send for Block {}
-// SAFETY: as above.
-unsafe impl Sync for Block {}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        // SAFETY: it came from a box, and is freed once.
-        drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
@@ -448,7 +418,7 @@ pub unsafe extern "C" fn TF_AllocateOutput(
         // SAFETY: as said in `host`.
         let (index, dtype, shape) = (call.output(index)?, dtype_of(dtype)?, unsafe { shape_of(dims, rank) }?);
         expect_dtype(call, index, dtype)?;
-        let tensor = shareable(Tensor::alloc(dtype, shape)?)?;
+        let tensor = CTensor::new(Tensor::alloc(dtype, shape)?.to_shareable()?)?;
         Ok(call.keep(index, tensor))
     };
     // SAFETY: as said in `host`.
@@ -494,7 +464,7 @@ pub unsafe extern "C" fn TF_ForwardInputOrAllocateOutput(
             // SAFETY: as said in `host`.
             unsafe { forwarded.write(found) };
         }
-        let tensor = shareable(tensor)?;
+        let tensor = CTensor::new(tensor.to_shareable()?)?;
         Ok(call.keep(index, tensor))
     };
     // SAFETY: as said in `host`.
@@ -513,7 +483,7 @@ pub unsafe extern "C" fn TF_AllocateTemp(
     let allocate = |call: &mut State<'_, '_>| {
         // SAFETY: as said in `host`.
         let shape = unsafe { shape_of(dims, rank) }?;
-        Ok(CTensor::new(call.raw.allocate_temp(dtype_of(dtype)?, shape)?)?.into_c())
+        Ok(CTensor::new(call.raw.allocate_temp(dtype_of(dtype)?, shape)?.to_shareable()?)?.into_c())
     };
     // SAFETY: as said in `host`.
     unsafe { with(ctx, status, ptr::null_mut(), allocate) }

@@ -156,8 +156,12 @@ impl Builder {
         let functions = self.functions;
         let mut kernel = KernelDefBuilder::new(op, device).label(self.label).priority(self.priority);
         // Of one attr several dtypes are one constraint.
-        let mut attrs: Vec<&str> = self.types.iter().map(|(attr, _)| &**attr).collect();
-        attrs.dedup();
+        let mut attrs: Vec<&str> = Vec::new();
+        for (attr, _) in &self.types {
+            if !attrs.contains(&&**attr) {
+                attrs.push(attr);
+            }
+        }
         for attr in attrs {
             let types: Vec<DataType> =
                 self.types.iter().filter(|(other, _)| other == attr).map(|(_, dtype)| *dtype).collect();
@@ -296,7 +300,8 @@ pub unsafe extern "C" fn TF_RegisterKernelBuilder(
     unsafe { report(status, (), register) };
 }
 
-/// [`TF_RegisterKernelBuilder`], with what a serialized `KernelDef` says instead of what the builder was told.
+/// [`TF_RegisterKernelBuilder`], with what a serialized `KernelDef` says, if there is one, instead of what the
+/// builder was told.
 pub unsafe extern "C" fn TF_RegisterKernelBuilderWithKernelDef(
     kernel_def: *const c_char,
     name: *const c_char,
@@ -308,7 +313,7 @@ pub unsafe extern "C" fn TF_RegisterKernelBuilderWithKernelDef(
         let builder = unsafe { Builder::from_c(builder) };
         let builder = builder.ok_or_else(|| Error::invalid_argument("the kernel's builder is a null pointer"))?;
         if kernel_def.is_null() {
-            return Err(Error::invalid_argument("the KernelDef is a null pointer"));
+            return Ok(());
         }
         // SAFETY: a text of the caller's: the function takes no length, so that a message with a zero ends there.
         let bytes = unsafe { std::ffi::CStr::from_ptr(kernel_def) }.to_bytes();

@@ -3,6 +3,7 @@
 //! The constructors of a library run on the thread that loads it, so that a batch belongs to a thread.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use kernlink_framework::collect::OpEntry;
@@ -45,7 +46,7 @@ thread_local! {
 static TARGET: OnceLock<Arc<Registry>> = OnceLock::new();
 
 /// The shape functions of ops from libraries, by the addresses of their declarations, which stay.
-static SHAPES: RwLock<Vec<(usize, ShapeFunction)>> = RwLock::new(Vec::new());
+static SHAPES: RwLock<BTreeMap<usize, ShapeFunction>> = RwLock::new(BTreeMap::new());
 
 /// Says where registrations go that no load waits for. The first call counts.
 pub fn register_into(registry: &Arc<Registry>) {
@@ -94,7 +95,9 @@ pub struct Registered {
 /// Forgets the shape functions of ops whose library goes.
 pub fn forget_shape_functions(ops: &[&'static OpEntry]) {
     let mut shapes = SHAPES.write().unwrap_or_else(PoisonError::into_inner);
-    shapes.retain(|(address, _)| ops.iter().all(|entry| key(entry.def) != *address));
+    for entry in ops {
+        shapes.remove(&key(entry.def));
+    }
 }
 
 fn key(op: &OpDef) -> usize {
@@ -103,39 +106,34 @@ fn key(op: &OpDef) -> usize {
 
 /// The shape function of every op from a library.
 fn infer_by_library(c: &mut InferenceContext<'_>) -> Result<()> {
-    let found = {
-        let shapes = SHAPES.read().unwrap_or_else(PoisonError::into_inner);
-        shapes.iter().find(|(address, _)| *address == key(c.op())).map(|(_, function)| *function)
-    };
+    let found = SHAPES.read().unwrap_or_else(PoisonError::into_inner).get(&key(c.op())).copied();
     match found {
         Some(function) => infer(function, c),
         None => Err(Error::failed_precondition(format!("the library of op {} was unloaded", c.op().name))),
     }
 }
 
-/// Takes a registration: what fails while a library is loaded fails the library, and is told to the caller, too.
-pub(super) fn take_op(op: PendingOp) -> Result<()> {
-    LOADING.with_borrow_mut(|loading| match loading {
-        Some(batch) => {
-            batch.ops.push(op);
-            Ok(())
-        }
-        None => Batch { ops: vec![op], ..Batch::default() }.commit(target()?).map(drop),
-    })
+/// Adds to the batch of the library that is being loaded, or registers at once. Nothing is borrowed meanwhile: what a registry
+/// asks about a registration may register something itself.
+fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
+    let Some(mut batch) = LOADING.take() else {
+        let mut alone = Batch::default();
+        add(&mut alone);
+        return alone.commit(target()?).map(drop);
+    };
+    add(&mut batch);
+    LOADING.set(Some(batch));
+    Ok(())
 }
 
-/// As [`take_op`], for a kernel, which is made once it is known what it is a part of.
+/// Takes the declaration of an op.
+pub(super) fn take_op(op: PendingOp) -> Result<()> {
+    take(|batch| batch.ops.push(op))
+}
+
+/// Takes a kernel, which is made once it is known what it is a part of.
 pub(super) fn take_kernel(make: impl FnOnce(Arc<LibraryInUse>) -> &'static KernelDef) -> Result<()> {
-    LOADING.with_borrow_mut(|loading| match loading {
-        Some(batch) => {
-            batch.kernels.push(make(batch.library.clone()));
-            Ok(())
-        }
-        None => {
-            let library = Arc::default();
-            Batch { kernels: vec![make(library)], ..Batch::default() }.commit(target()?).map(drop)
-        }
-    })
+    take(|batch| batch.kernels.push(make(batch.library.clone())))
 }
 
 /// Notes a registration that failed before it got here.

@@ -133,8 +133,8 @@ pub unsafe extern "C" fn TF_ShapeInferenceContextSetOutput(
 ) {
     let body = || {
         // SAFETY: as said in `host`.
-        let (c, index) = unsafe { inference(ctx) }
-            .and_then(|c| Ok((position(index, c.num_outputs(), "output")?, c)).map(|(i, c)| (c, i)))?;
+        let c = unsafe { inference(ctx) }?;
+        let index = position(index, c.num_outputs(), "output")?;
         // SAFETY: as said in `host`.
         c.set_output(index, unsafe { set_shape(c, shape) }?);
         Ok(())

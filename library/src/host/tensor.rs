@@ -238,7 +238,7 @@ fn new_tensor(dtype: DataType, shape: Shape, memory: Memory) -> Result<CTensor> 
             return Err(Error::invalid_argument(format!("elements of {dtype} cannot be made of bytes")));
         }
         _ if memory.pointer.is_null() || !memory.pointer.addr().is_multiple_of(ALIGNMENT) => {
-            let mut tensor = Tensor::alloc(dtype, shape.clone())?;
+            let mut tensor = Tensor::alloc(dtype, shape.clone())?.to_shareable()?;
             let copy = tensor.expose();
             if bytes > 0 {
                 // SAFETY: both have so many bytes, and the copy is nobody else's.
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn TF_AllocateTensor(
             }
             let data = match dtype {
                 DataType::String => Data::Strings(Arc::new(Strings::empty(shape.num_elements()))),
-                _ => Data::Tensor(Tensor::zeros(dtype, shape.clone())?),
+                _ => Data::Tensor(Tensor::zeros(dtype, shape.clone())?.to_shareable()?),
             };
             Ok(CTensor { shape, dtype, length, data, is_read_only: false })
         };
