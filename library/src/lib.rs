@@ -6,4 +6,5 @@
 //! [committed](host::registration::Batch::commit) as a whole. Finding and opening files, and libraries in Rust, are to come.
 
 pub mod abi;
+#[cfg(feature = "host")]
 pub mod host;

@@ -328,6 +328,12 @@ impl Graph {
         id.index() < self.nodes.len() && self.id_at(id.index()) == id
     }
 
+    /// The id of the node at this position of [`Graph::nodes`].
+    #[inline]
+    pub fn id(&self, position: usize) -> Option<NodeId> {
+        (position < self.nodes.len()).then(|| self.id_at(position))
+    }
+
     /// The id of the node in this place.
     #[inline]
     pub(crate) fn id_at(&self, position: usize) -> NodeId {

@@ -1,0 +1,1 @@
+//! `tensorflow/c/eager/c_api.h`: ops that run at once.

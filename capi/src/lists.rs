@@ -1,0 +1,1 @@
+//! What the program has: its ops, its kernels, its libraries, its version.

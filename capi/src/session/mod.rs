@@ -1,0 +1,1 @@
+//! `TF_Session`: running graphs that may grow between runs.
