@@ -2,7 +2,7 @@
 
 #![allow(non_camel_case_types, reason = "the names are TensorFlow's")]
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
 pub use kernlink_library::abi::*;
 
@@ -46,4 +46,40 @@ pub struct TF_Output {
     pub oper: *mut TF_Operation,
     /// Which of its outputs.
     pub index: c_int,
+}
+
+/// What an attr's value is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TF_AttrMetadata {
+    /// Whether it is a list.
+    pub is_list: u8,
+    /// The number of elements of a list; -1 for other values.
+    pub list_size: i64,
+    /// What kind of value it is, or what its elements are.
+    pub r#type: c_int,
+    /// The bytes of a string or of all strings, the rank of a shape or all of them; -1 for other values.
+    pub total_size: i64,
+}
+
+/// A loop that is being described.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TF_WhileParams {
+    /// How many variables it has.
+    pub ninputs: c_int,
+    /// The graph of the condition.
+    pub cond_graph: *mut TF_Graph,
+    /// The variables in it.
+    pub cond_inputs: *const TF_Output,
+    /// What the caller says the condition is: a bool scalar.
+    pub cond_output: TF_Output,
+    /// The graph of the body.
+    pub body_graph: *mut TF_Graph,
+    /// The variables in it.
+    pub body_inputs: *const TF_Output,
+    /// What the caller says the variables are after an iteration.
+    pub body_outputs: *mut TF_Output,
+    /// What the names of the loop's nodes begin with.
+    pub name: *const c_char,
 }

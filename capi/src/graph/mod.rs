@@ -1,11 +1,29 @@
 //! `TF_Graph` and `TF_Operation`: graphs that grow, and their nodes at addresses that stay.
 
+mod attrs;
+mod description;
+mod gradients;
+mod operation;
+mod shapes;
+mod users;
+mod while_loop;
+
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use kernlink::graph::{Graph, NodeId, Output};
 use kernlink::{Error, Result};
+
+pub use attrs::*;
+pub use description::*;
+pub use gradients::*;
+pub use operation::*;
+pub use shapes::*;
+pub use while_loop::*;
+
+use users::Users;
+use while_loop::Loop;
 
 use crate::abi::{TF_Graph, TF_Operation, TF_Output};
 use crate::pointer::{c_text, opaque, release, share_with_c};
@@ -19,6 +37,8 @@ opaque! {
 /// What is behind a `TF_Graph`. Its pointer is shared by its maker and by the sessions that run it.
 pub(crate) struct CGraph {
     state: RwLock<GraphState>,
+    /// The loop of which this is the condition's graph.
+    of_loop: OnceLock<Loop>,
 }
 
 /// A graph and its nodes' addresses.
@@ -26,6 +46,7 @@ pub(crate) struct GraphState {
     pub(crate) graph: Graph,
     /// By the positions of the nodes.
     operations: Vec<Box<COperation>>,
+    users: Users,
 }
 
 /// What is behind a `TF_Operation`.
@@ -51,7 +72,8 @@ impl CGraph {
 
     /// A graph with these nodes.
     pub(crate) fn of(graph: Graph) -> Arc<CGraph> {
-        let shared = Arc::new(CGraph { state: RwLock::new(GraphState { graph, operations: Vec::new() }) });
+        let state = GraphState { graph, operations: Vec::new(), users: Users::default() };
+        let shared = Arc::new(CGraph { state: RwLock::new(state), of_loop: OnceLock::new() });
         let _: Result<()> = shared.change(|_| Ok(()));
         shared
     }
@@ -78,7 +100,20 @@ impl CGraph {
                 device: c_text(&node.device),
             }));
         }
+        state.users.follow(graph);
         result
+    }
+}
+
+impl CGraph {
+    /// Keeps the loop of which this is the condition's graph.
+    pub(crate) fn keep_loop(&self, kept: Loop) -> &Loop {
+        self.of_loop.get_or_init(|| kept)
+    }
+
+    /// The loop of which this is the condition's graph.
+    pub(crate) fn kept_loop(&self) -> Option<&Loop> {
+        self.of_loop.get()
     }
 }
 
@@ -92,6 +127,11 @@ impl GraphState {
     pub(crate) fn at(&self, position: usize) -> *mut TF_Operation {
         let operation = self.operations.get(position);
         operation.map_or(ptr::null_mut(), |operation| ptr::from_ref(&**operation).cast_mut().cast())
+    }
+
+    /// Who uses a node.
+    pub(crate) fn users(&self, id: NodeId) -> &users::NodeUsers {
+        self.users.of(id)
     }
 
     /// An output, as C names it.

@@ -1,8 +1,8 @@
 //! Gradients of graphs: nodes that compute what flows back from some outputs to others.
 
-use super::pass::{Options, OutputGradient, Pass};
+use super::pass::{Options, OutputGradient, Pass, is_below};
 use super::value::IndexedSlices;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Graph, Output};
 
 impl OutputGradient {
@@ -34,6 +34,7 @@ pub struct Gradients {
     xs: Vec<Output>,
     grad_ys: Vec<Option<Output>>,
     stop: Vec<Output>,
+    prefix: Option<String>,
     options: Options,
 }
 
@@ -86,6 +87,13 @@ impl Gradients {
         self
     }
 
+    /// What the names of the nodes begin with, before a `/`: that of no node so far. Otherwise it is [`free_prefix`](super::free_prefix).
+    #[must_use]
+    pub fn prefix(mut self, prefix: &str) -> Gradients {
+        self.prefix = Some(prefix.to_owned());
+        self
+    }
+
     /// What an error advises if an op on the way has no gradient, in the place of how to register one: for a program whose users
     /// do not write it.
     #[must_use]
@@ -97,10 +105,21 @@ impl Gradients {
     /// Adds the nodes; returns the gradient for each of the `xs`, `None` where the `ys` do not depend on it.
     ///
     /// # Errors
-    /// NOT_FOUND if an op on the way has no registered gradient; INVALID_ARGUMENT if an output is not the graph's, a `y`
+    /// NOT_FOUND if an op on the way has no registered gradient; INVALID_ARGUMENT if a node's name begins with the prefix, an output is not the graph's, a `y`
     /// has a dtype that cannot be differentiated, or `grad_ys` do not suit the `ys`; and what the gradients' ops meet.
     pub fn add_to(&self, graph: &mut Graph) -> Result<Vec<Option<OutputGradient>>> {
-        let pass = Pass::new(graph, self.options, self.stop.iter().copied());
+        if let Some(prefix) = &self.prefix
+            && let Some(node) = graph.nodes().iter().find(|node| is_below(&node.name, prefix))
+        {
+            return Err(Error::invalid_argument(format!(
+                "prefix [{prefix}] conflicts with existing node in the graph named [{}]",
+                node.name
+            )));
+        }
+        let mut pass = Pass::new(graph, self.options, self.stop.iter().copied());
+        if let Some(prefix) = &self.prefix {
+            pass.name_below(prefix);
+        }
         pass.run(&self.ys, &self.grad_ys, &self.xs)
     }
 }

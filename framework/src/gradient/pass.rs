@@ -47,13 +47,14 @@ pub(super) struct Options {
 /// What the names of the nodes of gradients begin with that are added next: `gradients`, or `gradients_1`, `gradients_2`, ...,
 /// whichever no name of a node begins with.
 pub fn free_prefix(graph: &Graph) -> String {
-    let begins = |prefix: &str| {
-        let is_below =
-            |name: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        graph.nodes().iter().any(|node| is_below(&node.name))
-    };
+    let begins = |prefix: &str| graph.nodes().iter().any(|node| is_below(&node.name, prefix));
     let numbered = (1..).map(|number| format!("gradients_{number}"));
     std::iter::once("gradients".to_owned()).chain(numbered).find(|prefix| !begins(prefix)).unwrap_or_default()
+}
+
+/// Whether a name is `prefix`, or begins with it and a `/`.
+pub(super) fn is_below(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The way on which a node stands, from what is differentiated back to what it is differentiated by, and the other ops between
@@ -125,6 +126,12 @@ pub(super) struct Pass<'g> {
 }
 
 impl<'g> Pass<'g> {
+    /// Lets the names of the nodes begin with this.
+    pub(super) fn name_below(&mut self, prefix: &str) {
+        self.prefix = prefix.to_owned();
+        self.source = prefix.to_owned();
+    }
+
     pub(super) fn new(graph: &'g mut Graph, options: Options, stop: impl IntoIterator<Item = Output>) -> Pass<'g> {
         let prefix = free_prefix(graph);
         Pass {

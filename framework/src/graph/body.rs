@@ -10,6 +10,7 @@ use super::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output, created};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
+use crate::proto::FunctionDef;
 use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
@@ -53,6 +54,11 @@ impl Graph {
     /// Whether the graph has a function of this name.
     pub fn has_function(&self, name: &str) -> bool {
         self.functions.as_ref().is_some_and(|functions| functions.find(name).is_some())
+    }
+
+    /// A function of the graph's library, as the message has it.
+    pub fn function_def(&self, name: &str) -> Option<&FunctionDef> {
+        self.functions.as_ref().and_then(|functions| functions.find(name))
     }
 
     /// The names of the graph's functions, in the order in which they were added.

@@ -31,15 +31,7 @@ pub struct NodeBuilder<'s, S: OpScope = Graph> {
 impl<'s, S: OpScope> NodeBuilder<'s, S> {
     /// A node of `op`.
     pub fn new(scope: &'s mut S, op: &'s OpDef) -> NodeBuilder<'s, S> {
-        let request = NodeRequest {
-            op,
-            inputs: SmallVec::new(),
-            attrs: AttrMap::new(),
-            name: None,
-            device: String::new(),
-            control_inputs: Vec::new(),
-            faults: Vec::new(),
-        };
+        let request = NodeRequest::new(op);
         NodeBuilder { scope, request }
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use super::budget::Budget;
 use super::infer::Scope;
 use super::{Graph, Node, NodeClass, NodeId, Output, created};
 use crate::attr::AttrValue;
@@ -49,6 +50,16 @@ impl Graph {
             }
             _ => None,
         }
+    }
+
+    /// The value that an output has in every run, if there is one and it is found with little work: that of a constant, a size
+    /// that shapes tell, or what standard ops make of a few such elements.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output, or a size that its shape tells does not fit its dtype.
+    pub fn constant_value(&self, output: Output) -> Result<Option<Tensor>> {
+        self.check_output(output)?;
+        self.evaluate(output, &Scope::root(&Budget::new()))
     }
 
     /// The value that an output has in every run, if there is one and it is found with little work.

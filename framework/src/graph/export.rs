@@ -1,7 +1,7 @@
 //! A [`Graph`] becomes a `GraphDef`.
 
 use super::trace::attr_messages;
-use super::{Graph, Node};
+use super::{Graph, Node, NodeId};
 use crate::error::Result;
 use crate::kernel::RawConstruction;
 use crate::proto::{GraphDef, NodeDef};
@@ -18,6 +18,16 @@ impl Graph {
             def.node.push(node.to_def(self.input_names(node))?);
         }
         Ok(def)
+    }
+
+    /// A node as a message.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the graph has no such node; UNIMPLEMENTED if an attr holds a variant tensor.
+    pub fn node_def(&self, id: NodeId) -> Result<NodeDef> {
+        self.check_node(id)?;
+        let node = self.node(id);
+        node.to_def(self.input_names(node))
     }
 
     /// Where a node's inputs come from, as a NodeDef has them.

@@ -49,7 +49,7 @@ pub struct Applied<S: OpScope + ?Sized> {
     pub outputs: Outputs<S::Output>,
 }
 
-/// What is said of a node before its scope checks it. Made by [`NodeBuilder`](super::NodeBuilder).
+/// What is said of a node before its scope checks it. A [`NodeBuilder`](super::NodeBuilder) makes it.
 #[non_exhaustive]
 pub struct NodeRequest<'o, V> {
     /// The op.
@@ -69,6 +69,19 @@ pub struct NodeRequest<'o, V> {
 }
 
 impl<'o, V> NodeRequest<'o, V> {
+    /// A node of `op`, of which nothing else is said so far.
+    pub fn new(op: &'o OpDef) -> NodeRequest<'o, V> {
+        NodeRequest {
+            op,
+            inputs: SmallVec::new(),
+            attrs: AttrMap::new(),
+            name: None,
+            device: String::new(),
+            control_inputs: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+
     /// The request with what `other` gives for each output of another op.
     pub(crate) fn with_operands<W>(self, mut other: impl FnMut(V) -> Result<Operand<W>>) -> Result<NodeRequest<'o, W>> {
         let NodeRequest { op, inputs, attrs, name, device, control_inputs, faults } = self;

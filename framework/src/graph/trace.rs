@@ -264,7 +264,7 @@ impl Graph {
             let kind = if self.has_function(name) { "a function" } else { "an op" };
             return Err(Error::already_exists(format!("there is {kind} `{}` already", shortened(name))));
         }
-        let def = self.function_def(name, trace, captures, attrs)?;
+        let def = self.traced_function(name, trace, captures, attrs)?;
         let arguments = def.signature.iter().flat_map(|signature| &signature.input_arg);
         let arguments = arguments.filter_map(|arg| DataType::from_number(arg.r#type)).collect();
         let function = Function {
@@ -281,7 +281,7 @@ impl Graph {
         Ok(function)
     }
 
-    fn function_def(&self, name: &str, trace: &Trace, captures: &[Output], attrs: &AttrMap) -> Result<FunctionDef> {
+    fn traced_function(&self, name: &str, trace: &Trace, captures: &[Output], attrs: &AttrMap) -> Result<FunctionDef> {
         let mut names: HashSet<String> = trace.nodes.iter().map(|node| node.name.clone()).collect();
         // For each base, the last number that was tried.
         let mut numbers: HashMap<String, usize> = HashMap::new();

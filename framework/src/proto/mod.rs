@@ -4,6 +4,7 @@ mod any;
 mod attr;
 mod compact;
 mod file;
+mod kernel;
 mod op;
 mod op_list;
 mod shape;
@@ -31,6 +32,7 @@ pub use file::{
     graph_file, graph_from_bytes, meta_graph_from_bytes, read_graph, read_meta_graph, read_saved_model,
     saved_model_from_bytes, write_graph,
 };
+pub use kernel::kernel_to_proto;
 pub(crate) use op::default_to_proto;
 pub use op::{op_from_proto, op_to_proto};
 pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list_to_proto};

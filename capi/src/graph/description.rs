@@ -1,0 +1,592 @@
+//! `TF_OperationDescription`: an operation is described part by part, and added to its graph when it is finished.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use kernlink::attr::{AttrMap, AttrValue, FunctionRef};
+use kernlink::dtype::TString;
+use kernlink::graph::{Graph, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output};
+use kernlink::op::OpDef;
+use kernlink::proto::{self, Message as _};
+use kernlink::shape::PartialShape;
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result};
+use kernlink_library::host::{CTensor, dtype_of, guarded, report, text};
+
+use super::CGraph;
+use crate::abi::{TF_DataType, TF_Graph, TF_Operation, TF_OperationDescription, TF_Output, TF_Status, TF_Tensor};
+use crate::pointer::{borrow, borrow_mut, bytes, into_c, opaque, shared, slice, take};
+
+opaque! {
+    TF_OperationDescription => Description, "description";
+}
+
+/// The attr that lists what a node is to be colocated with.
+const CLASS: &str = "_class";
+
+/// What is behind a `TF_OperationDescription`.
+pub(crate) struct Description {
+    graph: Arc<CGraph>,
+    op: String,
+    name: String,
+    device: String,
+    inputs: Vec<Given>,
+    control_inputs: Vec<NodeId>,
+    colocated: Vec<TString>,
+    attrs: AttrMap,
+    /// The first fault of a part that has no status of its own. It is told when the operation is finished.
+    fault: Option<Error>,
+}
+
+/// What is given for one argument: one output, or a list.
+enum Given {
+    Single(Output),
+    List(Vec<Output>),
+}
+
+impl Description {
+    /// Describes a part that has no status.
+    ///
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn part(description: *mut TF_OperationDescription, part: impl FnOnce(&mut Description) -> Result<()>) {
+        guarded((), || {
+            // SAFETY: as the caller says.
+            if let Ok(description) = unsafe { borrow_mut(description) }
+                && let Err(error) = part(description)
+            {
+                description.fault.get_or_insert(error);
+            }
+        });
+    }
+
+    /// Gives an attr.
+    ///
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn attr<V: Into<AttrValue>>(
+        description: *mut TF_OperationDescription,
+        name: *const c_char,
+        value: impl FnOnce() -> Result<V>,
+    ) {
+        // SAFETY: as the caller says.
+        unsafe { Description::part(description, |description| description.set(name, value)) };
+    }
+
+    /// Gives an attr whose value the status is about. A description that is null is an error of the status, too.
+    ///
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn checked_attr<V: Into<AttrValue>>(
+        description: *mut TF_OperationDescription,
+        name: *const c_char,
+        status: *mut TF_Status,
+        value: impl FnOnce() -> Result<V>,
+    ) {
+        // SAFETY: as the caller says.
+        unsafe { report(status, (), || borrow_mut(description)?.set(name, value)) };
+    }
+
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn set<V: Into<AttrValue>>(&mut self, name: *const c_char, value: impl FnOnce() -> Result<V>) -> Result<()> {
+        // SAFETY: as the caller says.
+        let name = unsafe { text("an attr's name", name) }?;
+        let value = value().map_err(|error| error.context(format!("attr '{name}'")))?;
+        self.attrs.insert(name, value);
+        Ok(())
+    }
+
+    /// The output that C gives as an input.
+    ///
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn source(&self, output: TF_Output) -> Result<Output> {
+        // SAFETY: as the caller says.
+        let node = unsafe { self.node(output.oper) }?;
+        let index = usize::try_from(output.index);
+        let index = index.map_err(|_| {
+            Error::invalid_argument(format!("output {} is given as an input of '{}'", output.index, self.name))
+        })?;
+        Ok(Output { node, index })
+    }
+
+    /// # Safety
+    /// As said in `pointer`.
+    unsafe fn node(&self, operation: *const TF_Operation) -> Result<NodeId> {
+        // SAFETY: as the caller says.
+        let operation = unsafe { borrow(operation) }?;
+        match operation.is_of(&self.graph) {
+            true => Ok(operation.id),
+            false => Err(Error::invalid_argument(format!(
+                "operation '{}' is one of another graph than '{}', which is described",
+                operation.name_text(),
+                self.name
+            ))),
+        }
+    }
+
+    fn finish(self) -> Result<*mut TF_Operation> {
+        let Description { graph, op, name, device, inputs, control_inputs, colocated, mut attrs, fault } = self;
+        if let Some(fault) = fault {
+            return Err(fault.context(format!("operation '{name}'")));
+        }
+        if !colocated.is_empty() {
+            let mut classes: Vec<TString> = attrs.required(CLASS).unwrap_or_default();
+            classes.extend(colocated);
+            classes.sort();
+            classes.dedup();
+            attrs.insert(CLASS, classes);
+        }
+        let id = graph.change(|graph| {
+            if graph.find(&name).is_some() {
+                return Err(Error::invalid_argument(format!("Duplicate node name in graph: '{name}'")));
+            }
+            let (op, inputs) = match graph.registry().find_op(&op) {
+                Some(entry) => (entry.def, inputs.into_iter().map(Given::into_input).collect::<Vec<_>>()),
+                None if graph.has_function(&op) => call(graph, &op, inputs, &mut attrs)?,
+                None => return Err(unknown_op(graph, &op)),
+            };
+            let mut request = NodeRequest::new(op);
+            request.inputs.extend(inputs);
+            request.attrs = attrs;
+            request.name = Some(name);
+            request.device = device;
+            request.control_inputs = control_inputs;
+            Ok(graph.apply(request)?.node)
+        })?;
+        Ok(graph.read().operation(id))
+    }
+}
+
+impl Given {
+    fn into_input(self) -> NodeInput<Output> {
+        match self {
+            Given::Single(output) => NodeInput::Single(Operand::Value(output)),
+            Given::List(outputs) => NodeInput::List(outputs.into_iter().map(Operand::Value).collect()),
+        }
+    }
+
+    fn outputs(self) -> Vec<Output> {
+        match self {
+            Given::Single(output) => vec![output],
+            Given::List(outputs) => outputs,
+        }
+    }
+}
+
+/// A call of the function that an operation names as its op: the op that calls it, its inputs, and its attrs in place of the
+/// function's.
+fn call(
+    graph: &Graph,
+    function: &str,
+    inputs: Vec<Given>,
+    attrs: &mut AttrMap,
+) -> Result<(&'static OpDef, Vec<NodeInput<Output>>)> {
+    let given = std::mem::take(attrs);
+    let is_own = |name: &str| name.starts_with('_');
+    let (own, of_function): (Vec<_>, Vec<_>) =
+        given.iter().map(|(name, value)| (name.to_owned(), value.clone())).partition(|(name, _)| is_own(name));
+    let function = FunctionRef { name: function.to_owned(), attrs: BTreeMap::from_iter(of_function) };
+    let (arguments, results) = graph.function_dtypes(&function)?;
+    *attrs = own.into_iter().collect();
+    let op = if graph.is_stateful_function(&function.name) { "StatefulPartitionedCall" } else { "PartitionedCall" };
+    attrs.insert("f", function);
+    attrs.insert("Tin", arguments);
+    attrs.insert("Tout", results);
+    let inputs = inputs.into_iter().flat_map(Given::outputs).map(Operand::Value).collect();
+    Ok((graph.registry().op(op)?.def, vec![NodeInput::List(inputs)]))
+}
+
+/// An op that is neither registered nor a function of the graph.
+pub(crate) fn unknown_op(graph: &Graph, op: &str) -> Error {
+    Error::invalid_argument(format!(
+        "Op type not registered '{op}' in binary running on this machine: {}",
+        graph.registry().unknown_op(op)
+    ))
+}
+
+/// Begins the description of an operation. Null for null, and for texts that are no UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_NewOperation(
+    graph: *mut TF_Graph,
+    op_type: *const c_char,
+    oper_name: *const c_char,
+) -> *mut TF_OperationDescription {
+    guarded(ptr::null_mut(), || {
+        let described = || -> Result<Description> {
+            // SAFETY: as said in `pointer`.
+            unsafe {
+                Ok(Description {
+                    graph: shared(graph)?,
+                    op: text("the op", op_type)?.to_owned(),
+                    name: text("the operation's name", oper_name)?.to_owned(),
+                    device: String::new(),
+                    inputs: Vec::new(),
+                    control_inputs: Vec::new(),
+                    colocated: Vec::new(),
+                    attrs: AttrMap::new(),
+                    fault: None,
+                })
+            }
+        };
+        described().map_or(ptr::null_mut(), into_c)
+    })
+}
+
+/// Asks for a device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetDevice(desc: *mut TF_OperationDescription, device: *const c_char) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::part(desc, |description| {
+            description.device = text("the device", device)?.to_owned();
+            Ok(())
+        });
+    }
+}
+
+/// Gives the next argument, which is one tensor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_AddInput(desc: *mut TF_OperationDescription, input: TF_Output) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::part(desc, |description| {
+            let source = description.source(input)?;
+            description.inputs.push(Given::Single(source));
+            Ok(())
+        });
+    }
+}
+
+/// Gives the next argument, which is a list of tensors.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_AddInputList(
+    desc: *mut TF_OperationDescription,
+    inputs: *const TF_Output,
+    num_inputs: c_int,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::part(desc, |description| {
+            let inputs = slice("inputs", inputs, num_inputs)?;
+            let sources = inputs.iter().map(|&input| description.source(input)).collect::<Result<_>>()?;
+            description.inputs.push(Given::List(sources));
+            Ok(())
+        });
+    }
+}
+
+/// Makes the operation run after another one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_AddControlInput(desc: *mut TF_OperationDescription, input: *mut TF_Operation) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::part(desc, |description| {
+            let node = description.node(input)?;
+            description.control_inputs.push(node);
+            Ok(())
+        });
+    }
+}
+
+/// Asks for the device of another operation.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_ColocateWith(desc: *mut TF_OperationDescription, op: *mut TF_Operation) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::part(desc, |description| {
+            description.node(op)?;
+            description.colocated.push(format!("loc:@{}", borrow(op.cast_const())?.name_text()).into());
+            Ok(())
+        });
+    }
+}
+
+/// Setters of attrs by one value that C passes as it is.
+macro_rules! scalars {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) = $convert:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(desc: *mut TF_OperationDescription, attr_name: *const c_char, $value: $type) {
+                // SAFETY: as said in `pointer`.
+                unsafe { Description::attr(desc, attr_name, || $convert) };
+            }
+        )*
+    };
+}
+
+scalars! {
+    /// Sets an attr to an integer.
+    TF_SetAttrInt(value: i64) = Ok(value);
+    /// Sets an attr to a float.
+    TF_SetAttrFloat(value: f32) = Ok(value);
+    /// Sets an attr to a bool, which is false for 0.
+    TF_SetAttrBool(value: u8) = Ok(value != 0);
+    /// Sets an attr to a dtype.
+    TF_SetAttrType(value: TF_DataType) = dtype_of(value);
+    /// Inside of a function: the attr's value is that of the function's attr `placeholder`.
+    TF_SetAttrPlaceholder(placeholder: *const c_char) =
+        text("the placeholder", placeholder).map(|name| AttrValue::Placeholder(name.to_owned()));
+}
+
+/// Setters of attrs by an array of values that C passes as they are.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident($type:ty) = $convert:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                desc: *mut TF_OperationDescription,
+                attr_name: *const c_char,
+                values: *const $type,
+                num_values: c_int,
+            ) {
+                let values = || -> Result<Vec<_>> {
+                    // SAFETY: as said in `pointer`.
+                    unsafe { slice("values", values, num_values) }?.iter().map($convert).collect()
+                };
+                // SAFETY: as said in `pointer`.
+                unsafe { Description::attr(desc, attr_name, values) };
+            }
+        )*
+    };
+}
+
+lists! {
+    /// Sets an attr to a list of integers.
+    TF_SetAttrIntList(i64) = |&value| Ok(value);
+    /// Sets an attr to a list of floats.
+    TF_SetAttrFloatList(f32) = |&value| Ok(value);
+    /// Sets an attr to a list of bools.
+    TF_SetAttrBoolList(u8) = |&value| Ok(value != 0);
+    /// Sets an attr to a list of dtypes.
+    TF_SetAttrTypeList(TF_DataType) = |&value| dtype_of(value);
+}
+
+/// Sets an attr to a string of `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrString(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    value: *const c_void,
+    length: usize,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::attr(desc, attr_name, || Ok(TString::from(bytes("the value", value.cast(), length)?))) };
+}
+
+/// Sets an attr to a list of strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrStringList(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    values: *const *const c_void,
+    lengths: *const usize,
+    num_values: c_int,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::attr(desc, attr_name, || {
+            byte_strings(values, lengths, num_values, |bytes| Ok(TString::from(bytes)))
+        })
+    };
+}
+
+/// What is made of each of several byte strings.
+///
+/// # Safety
+/// As said in `pointer`.
+unsafe fn byte_strings<T>(
+    values: *const *const c_void,
+    lengths: *const usize,
+    count: c_int,
+    make: impl Fn(&[u8]) -> Result<T>,
+) -> Result<Vec<T>> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let (values, lengths) = (slice("values", values, count)?, slice("lengths", lengths, count)?);
+        values.iter().zip(lengths).map(|(value, &length)| make(bytes("a value", value.cast(), length)?)).collect()
+    }
+}
+
+/// Sets an attr to the function of this name, without attrs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrFuncName(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    value: *const c_char,
+    length: usize,
+) {
+    let function = || {
+        // SAFETY: as said in `pointer`.
+        let name = unsafe { bytes("the function's name", value, length) }?;
+        let name = std::str::from_utf8(name).map_err(|_| Error::invalid_argument("a function's name is no UTF-8"))?;
+        Ok(FunctionRef { name: name.to_owned(), ..FunctionRef::default() })
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::attr(desc, attr_name, function) };
+}
+
+/// The shape that C gives: -1 for a size or a rank that is not known.
+///
+/// # Safety
+/// As said in `pointer`.
+pub(crate) unsafe fn partial_shape(dims: *const i64, rank: c_int) -> Result<PartialShape> {
+    if rank < 0 {
+        return Ok(PartialShape::unknown());
+    }
+    // SAFETY: as the caller says.
+    let dims: Vec<i64> = unsafe { slice("dims", dims, rank) }?.iter().map(|&dim| dim.max(-1)).collect();
+    PartialShape::from_dims(&dims)
+}
+
+/// Sets an attr to a shape, of which -1 is not known.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrShape(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    dims: *const i64,
+    num_dims: c_int,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::attr(desc, attr_name, || partial_shape(dims, num_dims)) };
+}
+
+/// Sets an attr to a list of shapes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrShapeList(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    dims: *const *const i64,
+    num_dims: *const c_int,
+    num_shapes: c_int,
+) {
+    let shapes = || -> Result<Vec<PartialShape>> {
+        // SAFETY: as said in `pointer`.
+        unsafe {
+            let (dims, ranks) = (slice("dims", dims, num_shapes)?, slice("ranks", num_dims, num_shapes)?);
+            dims.iter().zip(ranks).map(|(&dims, &rank)| partial_shape(dims, rank)).collect()
+        }
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::attr(desc, attr_name, shapes) };
+}
+
+fn shape_message(bytes: &[u8]) -> Result<PartialShape> {
+    let message = proto::TensorShapeProto::decode(bytes);
+    let message = message.map_err(|_| Error::invalid_argument("Unparseable TensorShapeProto"))?;
+    proto::shape_from_proto(&message)
+}
+
+/// Sets an attr to the shape of a serialized TensorShapeProto.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrTensorShapeProto(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    proto: *const c_void,
+    proto_len: usize,
+    status: *mut TF_Status,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::checked_attr(desc, attr_name, status, || {
+            shape_message(bytes("the message", proto.cast(), proto_len)?)
+        });
+    }
+}
+
+/// Sets an attr to the shapes of serialized TensorShapeProtos.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrTensorShapeProtoList(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    protos: *const *const c_void,
+    proto_lens: *const usize,
+    num_shapes: c_int,
+    status: *mut TF_Status,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::checked_attr(desc, attr_name, status, || {
+            byte_strings(protos, proto_lens, num_shapes, shape_message)
+        });
+    }
+}
+
+/// Sets an attr to a tensor, whose elements are shared; strings are copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrTensor(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    value: *mut TF_Tensor,
+    status: *mut TF_Status,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::checked_attr(desc, attr_name, status, || constant(value)) };
+}
+
+/// Sets an attr to a list of tensors.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrTensorList(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    values: *const *mut TF_Tensor,
+    num_values: c_int,
+    status: *mut TF_Status,
+) {
+    let tensors = || -> Result<Vec<Tensor>> {
+        // SAFETY: as said in `pointer`.
+        unsafe { slice("values", values, num_values)?.iter().map(|&value| constant(value)).collect() }
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { Description::checked_attr(desc, attr_name, status, tensors) };
+}
+
+/// The tensor as an attr keeps it: with elements of its own, as C may write to the caller's afterwards.
+///
+/// # Safety
+/// As said in `pointer`.
+unsafe fn constant(tensor: *const TF_Tensor) -> Result<Tensor> {
+    // SAFETY: as the caller says.
+    let mut tensor = unsafe { CTensor::from_c(tensor) }?.to_tensor()?;
+    tensor.make_unique()?;
+    Ok(tensor)
+}
+
+/// Sets an attr to the value of a serialized AttrValue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetAttrValueProto(
+    desc: *mut TF_OperationDescription,
+    attr_name: *const c_char,
+    proto: *const c_void,
+    proto_len: usize,
+    status: *mut TF_Status,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        Description::checked_attr(desc, attr_name, status, || {
+            attr_message(bytes("the message", proto.cast(), proto_len)?)
+        });
+    }
+}
+
+/// The value of a serialized AttrValue.
+pub(crate) fn attr_message(bytes: &[u8]) -> Result<AttrValue> {
+    let message = proto::AttrValue::decode(bytes);
+    let message = message.map_err(|_| Error::invalid_argument("Unparseable AttrValue proto"))?;
+    proto::attr_from_proto(&message)
+}
+
+/// Adds the operation to its graph, and frees the description. Null on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_FinishOperation(
+    desc: *mut TF_OperationDescription,
+    status: *mut TF_Status,
+) -> *mut TF_Operation {
+    // SAFETY: as said in `pointer`.
+    unsafe { report(status, ptr::null_mut(), || take(desc)?.finish()) }
+}

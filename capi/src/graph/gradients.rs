@@ -1,0 +1,110 @@
+//! Gradients, as nodes of a graph, and the values that are known without a run.
+
+use std::ffi::{c_char, c_int};
+use std::ptr;
+
+use kernlink::gradient::Gradients;
+use kernlink::graph::Output;
+use kernlink::{Error, Result};
+use kernlink_library::host::{CTensor, report, text};
+
+use super::output_in;
+use crate::abi::{TF_Graph, TF_Output, TF_Status, TF_Tensor};
+use crate::pointer::{borrow, put, slice, slice_mut};
+
+/// As [`TF_AddGradientsWithPrefix`], with a prefix that no node has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_AddGradients(
+    g: *mut TF_Graph,
+    y: *mut TF_Output,
+    ny: c_int,
+    x: *mut TF_Output,
+    nx: c_int,
+    dx: *mut TF_Output,
+    status: *mut TF_Status,
+    dy: *mut TF_Output,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe { TF_AddGradientsWithPrefix(g, ptr::null(), y, ny, x, nx, dx, status, dy) };
+}
+
+/// Adds the gradients of the sum of the `y` with respect to each `x`, which are written to `dy`. `dx` are what flows back to
+/// each `y`: null for ones. The names of the nodes begin with `prefix`: null for `gradients`, `gradients_1`, ..., whichever is
+/// free. On failure the graph and `dy` stay as they were.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
+    g: *mut TF_Graph,
+    prefix: *const c_char,
+    y: *mut TF_Output,
+    ny: c_int,
+    x: *mut TF_Output,
+    nx: c_int,
+    dx: *mut TF_Output,
+    status: *mut TF_Status,
+    dy: *mut TF_Output,
+) {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        report(status, (), || {
+            let graph = borrow(g.cast_const())?;
+            let (ys, xs) = (slice("y", y.cast_const(), ny)?, slice("x", x.cast_const(), nx)?);
+            let flows = if dx.is_null() { &[] } else { slice("dx", dx.cast_const(), ny)? };
+            let results = slice_mut("dy", dy, nx)?;
+            let added = graph.change(|state| {
+                let outputs = |of: &[TF_Output]| {
+                    of.iter().map(|&output| output_in(graph, state, output)).collect::<Result<Vec<Output>>>()
+                };
+                let (ys, xs) = (outputs(ys)?, outputs(xs)?);
+                let flows = flows.iter().map(|&flow| match flow.oper.is_null() {
+                    true => Ok(None),
+                    false => output_in(graph, state, flow).map(Some),
+                });
+                let flows = flows.collect::<Result<Vec<_>>>()?;
+                let mut gradients = Gradients::of(ys).with_respect_to(xs.iter().copied()).grad_ys(flows);
+                if !prefix.is_null() {
+                    gradients = gradients.prefix(text("the prefix", prefix)?);
+                }
+                state.all_or_nothing(|state| {
+                    let found = gradients.add_to(state)?;
+                    let dense = found.into_iter().zip(&xs).map(|(gradient, x)| match gradient {
+                        Some(gradient) => gradient.dense(state),
+                        None => Err(Error::invalid_argument(format!(
+                            "Cannot compute the partial derivative for node '{}' as it's unreachable from the output node(s).",
+                            state.node(x.node).name
+                        ))),
+                    });
+                    dense.collect::<Result<Vec<_>>>()
+                })
+            })?;
+            let state = graph.read();
+            for (place, output) in results.iter_mut().zip(added) {
+                *place = state.output_to_c(output);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// The value that an output has in every run, if there is one and it is found with little work: 1 with a tensor for the caller
+/// to delete, or else 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_TryEvaluateConstant(
+    graph: *mut TF_Graph,
+    output: TF_Output,
+    result: *mut *mut TF_Tensor,
+    status: *mut TF_Status,
+) -> u8 {
+    // SAFETY: as said in `pointer`.
+    unsafe {
+        put(result, ptr::null_mut());
+        report(status, 0, || {
+            let graph = borrow(graph.cast_const())?;
+            let state = graph.read();
+            let output = output_in(graph, &state.graph, output)?;
+            let Some(mut value) = state.graph.constant_value(output)? else { return Ok(0) };
+            value.make_unique()?;
+            put(result, CTensor::new(value)?.into_c());
+            Ok(1)
+        })
+    }
+}
