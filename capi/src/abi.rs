@@ -22,6 +22,14 @@ opaque_types! {
     TF_Graph;
     /// A node of a graph. It lives as long as the graph.
     TF_Operation;
+    /// How a message is added to a graph.
+    TF_ImportGraphDefOptions;
+    /// What became of a message that was added to a graph.
+    TF_ImportGraphDefResults;
+    /// A function.
+    TF_Function;
+    /// How a function is made; there are no options so far.
+    TF_FunctionOptions;
     /// A library that was loaded.
     TF_Library;
     /// A node that is being described.

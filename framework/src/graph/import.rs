@@ -10,13 +10,13 @@ use super::library::Library;
 use super::missing::{MissingOps, missing_outputs};
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};
-use super::{GRAPH_DEF_VERSION, Graph, Output, created, is_valid_node_name};
+use super::{GRAPH_DEF_VERSION, Graph, NodeId, Output, created, is_valid_node_name};
 use crate::error::{Error, Result, shortened};
 use crate::proto::GraphDef;
 use crate::registry::Registry;
 
 /// Refuses a graph that says that this version of GraphDef cannot read it.
-fn check_versions(def: &GraphDef) -> Result<()> {
+pub(super) fn check_versions(def: &GraphDef) -> Result<()> {
     let Some(versions) = &def.versions else { return Ok(()) };
     if versions.min_consumer > GRAPH_DEF_VERSION {
         return Err(Error::invalid_argument(format!(
@@ -57,18 +57,39 @@ impl Graph {
     pub(super) fn import_nodes(&mut self, def: &GraphDef, scope: &Scope<'_>) -> Result<()> {
         let by_name = index(def)?;
         let edges = def.node.iter().map(|node| Edges::parse(node, &by_name)).collect::<Result<Vec<_>>>()?;
-        let order = topological_order(def, &edges)?;
-        let mut missing = missing_outputs(def, &edges, &self.registry)?;
-        self.epochs.begin(0);
-        let mut ids = vec![self.id_at(0); def.node.len()];
+        self.place_nodes(def, &edges, (&[], &[]), scope).map(drop)
+    }
+
+    /// Adds the nodes of a message behind those that are there; returns their ids, by their positions in the message. Edges whose
+    /// sources are behind the message's nodes come from the outputs and nodes of the graph that `outside` has at these places.
+    pub(super) fn place_nodes(
+        &mut self,
+        def: &GraphDef,
+        edges: &[Edges],
+        outside: (&[Output], &[NodeId]),
+        scope: &Scope<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let order = topological_order(def, edges)?;
+        let mut missing = missing_outputs(def, edges, &self.registry)?;
+        let (first, inside) = (self.nodes.len(), def.node.len());
+        self.epochs.begin(first);
+        let mut ids = vec![self.id_at(first); inside];
         for (place, &position) in order.iter().enumerate() {
-            ids[position] = self.id_at(place);
+            ids[position] = self.id_at(first + place);
         }
         for position in order {
             let node = &def.node[position];
             let edges = &edges[position];
-            let inputs = edges.data.iter().map(|&(node, index)| Output { node: ids[node], index }).collect();
-            let control_inputs = edges.control.iter().map(|&node| ids[node]).collect();
+            let data = edges.data.iter().map(|&(source, index)| match ids.get(source) {
+                Some(&node) => Output { node, index },
+                None => outside.0[source - inside],
+            });
+            let inputs = data.collect();
+            let controls = edges.control.iter().map(|&source| match ids.get(source) {
+                Some(&node) => node,
+                None => outside.1[source - inside],
+            });
+            let control_inputs = controls.collect();
             if let Some(outputs) = missing.remove(&position) {
                 let functions = self.functions.as_deref();
                 let fault = functions.and_then(|functions| functions.as_call(node, &self.registry)?.err());
@@ -80,7 +101,8 @@ impl Graph {
             let attrs = node_attrs(node, op.def)?;
             self.add(NodeSpec { name, op, attrs, inputs, control_inputs, device }, scope)?;
         }
-        self.close_loops(scope)
+        self.close_loops(scope)?;
+        Ok(ids)
     }
 
     /// The ops that a graph, and the functions that it calls, need and a registry lacks; those of the nodes alone if its library is
@@ -106,7 +128,7 @@ fn missing_ops(def: &GraphDef, library: Option<&Library>, registry: &Registry) -
     missing
 }
 
-fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {
+pub(super) fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {
     let mut by_name = HashMap::with_capacity(def.node.len());
     for (position, node) in def.node.iter().enumerate() {
         if !is_valid_node_name(&node.name) {

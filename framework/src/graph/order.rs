@@ -8,7 +8,7 @@ use crate::error::{Error, Result, shortened};
 use crate::proto::{GraphDef, NodeDef};
 use crate::registry::did_you_mean;
 
-/// Where a node's inputs come from, by position in the `GraphDef`.
+/// Where a node's inputs come from, by position in the `GraphDef`; what comes from elsewhere has positions behind its nodes.
 pub(super) struct Edges {
     pub(super) data: Vec<(usize, usize)>,
     pub(super) control: Vec<usize>,
@@ -49,8 +49,9 @@ pub(super) fn topological_order(def: &GraphDef, edges: &[Edges]) -> Result<Vec<u
         .iter()
         .enumerate()
         .map(|(position, edges)| {
-            let data = edges.data.iter().map(|&(source, _)| source);
-            data.filter(|&source| !is_back_edge(def, source, position)).chain(edges.control.iter().copied()).collect()
+            let data = edges.data.iter().map(|&(source, _)| source).filter(|&source| source < def.node.len());
+            let controls = edges.control.iter().copied().filter(|&source| source < def.node.len());
+            data.filter(|&source| !is_back_edge(def, source, position)).chain(controls).collect()
         })
         .collect();
     let mut pending: Vec<usize> = sources.iter().map(Vec::len).collect();

@@ -12,6 +12,7 @@ use super::infer::Scope;
 use super::library::Library;
 use super::reach::look;
 use super::remembered::Known;
+use super::same_function::are_same;
 use super::values::Values;
 use super::{Graph, Node, NodeId, Output, created};
 use crate::attr::{AttrMap, AttrValue};
@@ -275,10 +276,40 @@ impl Graph {
             waits: trace.waits.clone(),
             is_stateful: trace.is_stateful(),
         };
+        self.insert_function(name, def);
+        Ok(function)
+    }
+
+    fn insert_function(&mut self, name: &str, def: FunctionDef) {
         let Graph { functions, registry, .. } = self;
         let known = |functions: &Library, layer: usize| look(registry, functions, layer);
         Arc::make_mut(functions.get_or_insert_default()).insert(name.to_owned(), def, known);
-        Ok(function)
+    }
+
+    /// Puts a function into the graph's library, unless it is there.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for one without a name, and one whose name another function or an op has.
+    pub(super) fn add_function(&mut self, def: &FunctionDef) -> Result<()> {
+        let name = def.signature.as_ref().map_or("", |signature| &signature.name);
+        if name.is_empty() {
+            return Err(Error::invalid_argument("a function has no name"));
+        }
+        if let Some(known) = self.function_def(name) {
+            return match are_same(known, def) {
+                true => Ok(()),
+                false => Err(Error::invalid_argument(format!(
+                    "Cannot add function '{name}' because a different function with the same name already exists."
+                ))),
+            };
+        }
+        if self.registry.find_op(name).is_some() {
+            return Err(Error::invalid_argument(format!(
+                "Cannot add function '{name}' because an op with the same name already exists."
+            )));
+        }
+        self.insert_function(name, def.clone());
+        Ok(())
     }
 
     fn traced_function(&self, name: &str, trace: &Trace, captures: &[Output], attrs: &AttrMap) -> Result<FunctionDef> {

@@ -43,7 +43,7 @@ pub unsafe fn fill(buffer: *mut TF_Buffer, bytes: Vec<u8>) -> Result<()> {
         return Err(Error::invalid_argument("the buffer is a null pointer"));
     };
     if !buffer.data.is_null() {
-        return Err(Error::invalid_argument("Passing non-empty buffer is invalid."));
+        return Err(Error::invalid_argument("Passing non-empty TF_Buffer is invalid."));
     }
     hold(buffer, bytes);
     Ok(())
