@@ -20,6 +20,7 @@ pub mod abi;
 pub mod absent;
 pub mod eager;
 pub mod export;
+pub mod function;
 pub mod graph;
 pub mod import;
 pub mod lists;

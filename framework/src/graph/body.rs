@@ -150,6 +150,11 @@ impl Graph {
         self.function_reach(name).is_some_and(|reach| reach.is_stateful)
     }
 
+    /// Says in the library that a function is the gradient of another one, which has none yet.
+    pub(super) fn name_gradient(&mut self, function: &str, gradient: &str) {
+        Arc::make_mut(self.functions.get_or_insert_default()).name_gradient(function, gradient);
+    }
+
     /// The function that the library says is the gradient of another one.
     pub(crate) fn named_gradient(&self, function: &str) -> Option<&str> {
         self.functions.as_ref()?.gradient_of(function)

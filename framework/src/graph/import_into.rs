@@ -74,6 +74,9 @@ impl Graph {
         let versions = (self.versions.clone(), def.versions.clone().unwrap_or_default());
         if let Some(library) = &def.library {
             self.add_functions(&library.function)?;
+            for gradient in &library.gradient {
+                self.set_function_gradient(&gradient.function_name, &gradient.gradient_func)?;
+            }
         }
         if let Some(called) = self.functions.as_deref().and_then(|library| library.with_calls(&def, &self.registry)) {
             def = called;

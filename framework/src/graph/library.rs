@@ -196,6 +196,12 @@ impl Library {
         Some(&self.layers[layer].functions[place])
     }
 
+    /// Says that a function is the gradient of another one, which has none yet.
+    pub(super) fn name_gradient(&mut self, function: &str, gradient: &str) {
+        let named = proto::GradientDef { function_name: function.to_owned(), gradient_func: gradient.to_owned() };
+        self.gradients = self.gradients.iter().cloned().chain([named]).collect();
+    }
+
     /// The function that the library says is the gradient of another one.
     pub(super) fn gradient_of(&self, name: &str) -> Option<&str> {
         let found = self.gradients.iter().find(|gradient| gradient.function_name == name);

@@ -44,6 +44,7 @@ mod same_function;
 mod scope;
 mod supersede;
 mod surround;
+mod to_function;
 mod trace;
 mod values;
 
@@ -76,6 +77,7 @@ pub use renumber::Renumbering;
 pub(crate) use scope::ComputedOutput;
 pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
+pub use to_function::FunctionParts;
 pub use trace::{TensorSpec, Trace};
 pub use values::Values;
 

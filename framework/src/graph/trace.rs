@@ -419,7 +419,7 @@ fn messages<'a>(
 }
 
 /// A name that an argument of a function may have: lower case letters, digits and `_`, and a letter first.
-fn argument_name(name: &str) -> String {
+pub(super) fn argument_name(name: &str) -> String {
     let lower = name.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
     let name: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if name.is_empty() { "unknown".to_owned() } else { name }
