@@ -119,6 +119,11 @@ impl MetaGraph {
         &self.session
     }
 
+    /// The session alone.
+    pub(super) fn into_session(self) -> Session {
+        self.session
+    }
+
     /// The signatures by name, but for malformed ones and the one that names the initialiser.
     pub fn signatures(&self) -> &BTreeMap<String, Signature> {
         &self.signatures

@@ -28,6 +28,6 @@ pub use checkpoint::{
     latest_checkpoint, latest_checkpoint_with_note, matching_files, merge_checkpoints,
 };
 pub use meta_graph::{LoadOptions, MetaGraph, signature_names, signatures};
-pub use saved_model::{SavedModel, load_targets, read_saved_model_folder};
+pub use saved_model::{SavedModel, choose_meta_graph, load_targets, read_saved_model_folder};
 pub use signature::{Signature, SignatureRunner, SignatureTensor};
 pub use slice::{TensorSlice, parse_shape_and_slice};

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::NodeClass;
 use crate::proto::{self, AssetFileDef, MetaGraphDef, collection_def, read_saved_model, tensor_info};
 use crate::registry::Registry;
+use crate::runtime::Session;
 use crate::tensor::Tensor;
 
 /// The tag of graphs that answer requests.
@@ -45,8 +46,11 @@ fn tags(def: &MetaGraphDef) -> Vec<String> {
     def.meta_info_def.as_ref().map(|info| info.tags.clone()).unwrap_or_default()
 }
 
-/// The index of the graph with these tags.
-fn choose(def: proto::SavedModel, wanted: Option<&[String]>) -> Result<MetaGraphDef> {
+/// The graph with these tags, all of them; by default that with the tag `serve`, or the only one.
+///
+/// # Errors
+/// NOT_FOUND if there is none.
+pub fn choose_meta_graph(def: proto::SavedModel, wanted: Option<&[String]>) -> Result<MetaGraphDef> {
     let set = |tags: &[String]| tags.iter().cloned().collect::<BTreeSet<_>>();
     let found: Vec<BTreeSet<String>> = def.meta_graphs.iter().map(|graph| set(&tags(graph))).collect();
     let serve = [SERVE.to_owned()];
@@ -171,12 +175,22 @@ impl SavedModel {
     /// [`MetaGraph::prepare`], [`MetaGraph::restore`] and [`Session::run`](crate::runtime::Session::run).
     pub fn load(folder: impl AsRef<Path>, registry: &Arc<Registry>, options: &LoadOptions) -> Result<SavedModel> {
         let folder = folder.as_ref();
-        let def = choose(read_saved_model_folder(folder)?, options.tags.as_deref());
+        let def = choose_meta_graph(read_saved_model_folder(folder)?, options.tags.as_deref());
         def.and_then(|def| SavedModel::start(folder, def, registry, options))
             .map_err(|error| error.context(folder.display()))
     }
 
-    fn start(folder: &Path, def: MetaGraphDef, registry: &Arc<Registry>, options: &LoadOptions) -> Result<SavedModel> {
+    /// [`SavedModel::load`] of a graph that was [read](read_saved_model_folder) and [chosen](choose_meta_graph) already. The tags
+    /// in the options do not count.
+    ///
+    /// # Errors
+    /// As [`SavedModel::load`].
+    pub fn start(
+        folder: &Path,
+        def: MetaGraphDef,
+        registry: &Arc<Registry>,
+        options: &LoadOptions,
+    ) -> Result<SavedModel> {
         let (feeds, init, tags) = (asset_feeds(folder, &def)?, init_op(&def)?, tags(&def));
         let feeds: Vec<(&str, Tensor)> = feeds.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
         let meta = MetaGraph::import(def, registry, options)?;
@@ -202,6 +216,11 @@ impl SavedModel {
     /// The tags of the graph that was loaded.
     pub fn tags(&self) -> &[String] {
         &self.tags
+    }
+
+    /// The session alone, in which the model stays as it was loaded.
+    pub fn into_session(self) -> Session {
+        self.meta.into_session()
     }
 }
 
@@ -231,7 +250,7 @@ mod tests {
                 ..Default::default()
             };
             let wanted: Option<Vec<String>> = wanted.map(|tags| tags.iter().map(|&tag| tag.to_owned()).collect());
-            choose(def, wanted.as_deref()).map(|graph| tags(&graph).join(" "))
+            choose_meta_graph(def, wanted.as_deref()).map(|graph| tags(&graph).join(" "))
         };
         let two: &[&[&str]] = &[&["train"], &["serve"], &["serve", "gpu"]];
         assert_eq!(chosen(two, None).unwrap(), "serve");

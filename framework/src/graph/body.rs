@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::function::{argument_dtypes, instantiate, result_dtypes};
 use super::infer::Scope;
+use super::library::Library;
+use super::reach::look;
 use super::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output, created};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -64,6 +66,28 @@ impl Graph {
     /// The names of the graph's functions, in the order in which they were added.
     pub fn function_names(&self) -> Vec<&str> {
         self.functions.as_ref().map_or_else(Vec::new, |functions| functions.names().collect())
+    }
+
+    /// How many functions the graph has.
+    pub fn num_functions(&self) -> usize {
+        self.functions.as_ref().map_or(0, |functions| functions.len())
+    }
+
+    /// The graph without nodes, with those functions of another graph, too, that it lacks; `None` if it lacks none.
+    ///
+    /// # Errors
+    /// ALREADY_EXISTS if functions of one name differ.
+    pub(crate) fn with_functions_of(&self, other: &Graph) -> Result<Option<Graph>> {
+        let Some(theirs) = other.functions.as_ref() else { return Ok(None) };
+        if self.functions.as_ref().is_some_and(|own| Arc::ptr_eq(own, theirs)) {
+            return Ok(None);
+        }
+        let mut functions = self.functions.as_deref().cloned().unwrap_or_default();
+        let known = |functions: &Library, layer: usize| look(&self.registry, functions, layer);
+        if functions.add_all(theirs, known)? {
+            return Ok(Some(Graph { functions: Some(Arc::new(functions)), ..self.without_nodes() }));
+        }
+        Ok(None)
     }
 
     /// The ops of the nodes of a function, or the functions that these call by name; none if there is no such function.

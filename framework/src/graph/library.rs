@@ -6,9 +6,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::same_function::distinct;
+use super::same_function::{are_same, distinct};
 use crate::attr::{AttrValue, FunctionRef};
-use crate::error::Result;
+use crate::error::{Error, Result, shortened};
 use crate::proto::{self, AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, attr_value};
 
 /// What a function comes to by its calls.
@@ -139,6 +139,35 @@ impl Library {
         self.merge();
         self.layers.push(Arc::new(Layer { first: self.len(), ..Layer::default() }));
         self.push(name, function);
+    }
+
+    /// Adds the functions of another library that this one lacks, and what is said there of gradients; returns whether there are
+    /// any. `look` is as for [`Library::insert`].
+    ///
+    /// # Errors
+    /// ALREADY_EXISTS if functions of one name differ; the library has some of the others then.
+    pub(super) fn add_all(
+        &mut self,
+        other: &Library,
+        look: impl Fn(&Library, usize) -> LayerReach + Copy,
+    ) -> Result<bool> {
+        let before = self.len();
+        for function in other.shared() {
+            let Some(signature) = &function.signature else { continue };
+            match self.find_shared(&signature.name) {
+                None => self.insert(signature.name.clone(), FunctionDef::clone(function), look),
+                Some(known) if Arc::ptr_eq(known, function) || are_same(known, function) => {}
+                Some(_) => {
+                    let name = shortened(&signature.name);
+                    return Err(Error::already_exists(format!("there is another function `{name}` already")));
+                }
+            }
+        }
+        let has_more_gradients = other.gradients.len() > self.gradients.len();
+        if has_more_gradients {
+            self.gradients = other.gradients.clone();
+        }
+        Ok(has_more_gradients || self.len() > before)
     }
 
     /// Adds a function to the uppermost layer, of which nothing is known any more.

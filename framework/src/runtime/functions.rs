@@ -123,7 +123,7 @@ impl Functions {
         is_soft: bool,
         optimizer: &Result<Optimizer>,
         call_depth: u32,
-    ) -> Arc<dyn FunctionLibrary> {
+    ) -> Arc<Functions> {
         Arc::new_cyclic(|own| Functions {
             graph: RwLock::new(Arc::new(graph.without_nodes())),
             derived: Mutex::default(),
@@ -143,6 +143,20 @@ impl Functions {
     /// The functions that there are now.
     pub(super) fn graph(&self) -> Arc<Graph> {
         self.graph.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds those of a graph that are not there yet.
+    ///
+    /// # Errors
+    /// ALREADY_EXISTS if there is another one of the same name.
+    pub(super) fn add_functions_of(&self, graph: &Graph) -> Result<()> {
+        // Nothing else adds functions meanwhile.
+        let _derived = lock(&self.derived);
+        let known = self.graph();
+        if let Some(more) = known.with_functions_of(graph)? {
+            *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
+        }
+        Ok(())
     }
 
     /// A function as it is called within other bodies.

@@ -27,6 +27,8 @@ pub(super) struct Placer<'p> {
     /// Whether the graph is the body of a function. There nodes may ask to be with nodes that are elsewhere, such as the
     /// variable that an argument is: those that ask for the same one are together.
     pub(super) is_body: bool,
+    /// The devices of the first nodes, which stay there.
+    pub(super) placed: &'p [u32],
 }
 
 /// Adds a device of the host's, without threads of its own, if there is none: not every kernel is for another one.
@@ -49,7 +51,7 @@ struct Group {
 
 impl<'p> Placer<'p> {
     pub(super) fn new(devices: &'p [Arc<dyn Device>], is_soft: bool) -> Placer<'p> {
-        Placer { devices, is_soft, default: None, held: HashMap::new(), is_body: false }
+        Placer { devices, is_soft, default: None, held: HashMap::new(), is_body: false, placed: &[] }
     }
 
     /// For each node of a graph, its device.
@@ -147,7 +149,11 @@ impl<'p> Placer<'p> {
             requested = full_name(self.devices[holder as usize].name())?;
         }
         let mut devices = Vec::new();
+        let placed = self.placed.get(id.index());
         for (index, device) in self.devices.iter().enumerate() {
+            if placed.is_some_and(|&placed| placed as usize != index) {
+                continue;
+            }
             if let Some(kernel) = kernel_on(graph, id, &**device)? {
                 devices.push((index as u32, kernel.priority));
             }

@@ -31,12 +31,19 @@ use crate::threads::ThreadPool;
 pub struct Session {
     graph: Graph,
     shared: Arc<Shared>,
+    made: Arc<Made>,
+    /// For the first nodes, the devices on which the session that this one extends has them.
+    placed: Vec<u32>,
+    placement: OnceLock<Result<Vec<u32>>>,
+}
+
+/// What is made for nodes and functions as runs need them. A session and those that extend it have it in common.
+struct Made {
     executors: Mutex<HashMap<Signature, Arc<Executor>>>,
     kernels: StatefulKernels,
     uploads: Uploads,
-    functions: Arc<dyn FunctionLibrary>,
+    functions: Arc<Functions>,
     is_soft: bool,
-    placement: OnceLock<Result<Vec<u32>>>,
     optimizer: Result<Optimizer>,
 }
 
@@ -114,17 +121,35 @@ impl Session {
             closed: Cancellation::new(),
             inter_op_pools: options.inter_op_pools.clone(),
         });
-        Session {
-            graph,
-            shared,
+        let made = Arc::new(Made {
             executors: Mutex::default(),
             kernels: Mutex::default(),
             uploads: Mutex::default(),
             functions,
             is_soft,
-            placement: OnceLock::new(),
             optimizer,
+        });
+        Session { graph, shared, made, placed: Vec::new(), placement: OnceLock::new() }
+    }
+
+    /// A session of a graph that has grown: `graph` is a later clone of the graph that this session's was cloned from, with the
+    /// same nodes first and perhaps more nodes and functions.
+    ///
+    /// Both sessions have all in common but the graph: devices, threads, variables and other resources, the kernels of ops with
+    /// state, plans, and whether they are closed. Nodes stay on the devices that they are on. Either may go first.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the first nodes are not this graph's; ALREADY_EXISTS if a function of the graph has the name of another
+    /// one that the session has, such as a gradient that it made.
+    pub fn extended(&self, graph: Graph) -> Result<Session> {
+        if graph.nodes().len() < self.graph.nodes().len() || self.graph.ids().zip(graph.ids()).any(|(a, b)| a != b) {
+            return Err(Error::invalid_argument("the graph does not begin with the nodes of the session's graph"));
         }
+        self.made.functions.add_functions_of(&graph)?;
+        // A placement that fails has let nothing run.
+        let placed = self.placement().map(<[u32]>::to_vec).unwrap_or_default();
+        let (shared, made) = (self.shared.clone(), self.made.clone());
+        Ok(Session { graph, shared, made, placed, placement: OnceLock::new() })
     }
 
     /// A session on a device, which several sessions may share.
@@ -134,7 +159,8 @@ impl Session {
 
     /// For each node, which device it runs on.
     fn placement(&self) -> Result<&[u32]> {
-        let place = || Placer::new(&self.shared.devices, self.is_soft).place(&self.graph);
+        let placer = || Placer { placed: &self.placed, ..Placer::new(&self.shared.devices, self.made.is_soft) };
+        let place = || placer().place(&self.graph);
         self.placement.get_or_init(place).as_deref().map_err(Clone::clone)
     }
 
@@ -225,6 +251,18 @@ impl Session {
         Ok(Callable { executor: self.executor(feeds, fetches, targets)?, shared: self.shared.clone() })
     }
 
+    /// [`Session::make_callable`] of outputs and nodes instead of names.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for an output or node that the graph has not; otherwise as [`Session::make_callable`].
+    pub fn callable_of(&self, feeds: &[Output], fetches: &[Output], targets: &[NodeId]) -> Result<Callable> {
+        feeds.iter().chain(fetches).try_for_each(|&output| self.graph.check_output(output))?;
+        targets.iter().try_for_each(|&target| self.graph.check_node(target))?;
+        let (feeds, fetches, targets) = (feeds.to_vec(), fetches.to_vec(), targets.to_vec());
+        let executor = self.executor_for(Signature { is_partial: false, feeds, fetches, targets })?;
+        Ok(Callable { executor, shared: self.shared.clone() })
+    }
+
     /// As [`Session::make_callable`], and prepares the functions that runs can come to call, their branches and loops too:
     /// plans are laid out, kernels made and their constants packed, so that the first run finds all that the next ones do.
     ///
@@ -245,7 +283,7 @@ impl Session {
         let outputs = |names: &[&str]| names.iter().map(|name| self.graph.output(name)).collect::<Result<Vec<_>>>();
         let targets = targets.iter().map(|name| self.graph.find_or_suggest(name)).collect::<Result<Vec<_>>>()?;
         let needed = self.graph.needed(&outputs(feeds)?, &outputs(fetches)?, &targets);
-        self.functions.prepare(&self.graph.functions_reached(&needed))
+        self.made.functions.prepare(&self.graph.functions_reached(&needed))
     }
 
     /// Sets up a run whose feeds come, and fetches go, in several calls of [`PartialRun::run`].
@@ -275,9 +313,6 @@ impl Session {
         targets: &[&str],
         is_partial: bool,
     ) -> Result<Arc<Executor>> {
-        if fetches.is_empty() && targets.is_empty() {
-            return Err(Error::invalid_argument("there is nothing to run: name at least one fetch or target"));
-        }
         let resolve = |names: &[&str]| names.iter().map(|name| self.graph.output(name)).collect::<Result<Vec<_>>>();
         let signature = Signature {
             is_partial,
@@ -288,6 +323,14 @@ impl Session {
                 .map(|name| self.graph.find_or_suggest(name).map_err(|error| error.context("target")))
                 .collect::<Result<_>>()?,
         };
+        self.executor_for(signature)
+    }
+
+    fn executor_for(&self, signature: Signature) -> Result<Arc<Executor>> {
+        let Made { executors, kernels, uploads, functions, optimizer, .. } = &*self.made;
+        if signature.fetches.is_empty() && signature.targets.is_empty() {
+            return Err(Error::invalid_argument("there is nothing to run: name at least one fetch or target"));
+        }
         let mut seen = HashSet::new();
         if let Some(feed) = signature.feeds.iter().find(|feed| !seen.insert(**feed)) {
             return Err(Error::invalid_argument(format!(
@@ -299,25 +342,26 @@ impl Session {
             let name = self.graph.output_name(*fetch);
             return Err(Error::invalid_argument(format!("`{}` is both fed and fetched", shortened(&name))));
         }
-        if let Some(executor) = lock(&self.executors).get(&signature) {
+        if let Some(executor) = lock(executors).get(&signature) {
             return Ok(executor.clone());
         }
-        let Signature { feeds, fetches, targets, .. } = &signature;
+        let Signature { is_partial, feeds, fetches, targets } = &signature;
         let mut ends = Ends::new(feeds.clone(), fetches.clone(), targets.clone());
-        ends.is_partial = is_partial;
-        let optimizer = self.optimizer.as_ref().map_err(Clone::clone)?;
+        ends.is_partial = *is_partial;
+        let optimizer = optimizer.as_ref().map_err(Clone::clone)?;
+        let functions: Arc<dyn FunctionLibrary> = functions.clone();
         let options = PlanOptions {
             devices: &self.shared.devices,
             placement: self.placement()?,
-            kernels: &self.kernels,
-            uploads: &self.uploads,
+            kernels,
+            uploads,
             session: &self.shared.context,
-            functions: &self.functions,
+            functions: &functions,
             optimizer,
             function: "",
         };
         let executor = Arc::new(Executor::new(Plan::new(&self.graph, &ends, &options)?));
-        Ok(lock(&self.executors).entry(signature).or_insert(executor).clone())
+        Ok(lock(executors).entry(signature).or_insert(executor).clone())
     }
 }
 
