@@ -91,3 +91,14 @@ pub struct TF_WhileParams {
     /// What the names of the loop's nodes begin with.
     pub name: *const c_char,
 }
+
+opaque_types! {
+    /// What sessions are made with.
+    TF_SessionOptions;
+    /// What runs a graph.
+    TF_Session;
+    /// A session whose graph belongs to it.
+    TF_DeprecatedSession;
+    /// The devices of a session, as they were when it was asked.
+    TF_DeviceList;
+}

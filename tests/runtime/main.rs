@@ -19,6 +19,7 @@ mod eager;
 mod element_wise;
 #[cfg(feature = "text-format")]
 mod endless;
+mod extended;
 #[cfg(feature = "text-format")]
 mod faulty_rewrites;
 mod foreign;

@@ -1,1 +1,33 @@
 //! `TF_Session`: running graphs that may grow between runs.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `messages` | the protocol buffers that sessions are told with and tell with |
+//! | `options` | `TF_SessionOptions` |
+//! | `state` | a session, which follows its graph |
+//! | `prepared` | what is asked of a graph, resolved once |
+//! | `run` | `TF_SessionRun`, and how a run is told to behave |
+//! | `partial` | runs whose feeds come, and fetches go, in several calls |
+//! | `devices` | `TF_DeviceList` |
+//! | `saved_model` | sessions of SavedModels |
+//! | `deprecated` | `TF_DeprecatedSession`: a session whose graph belongs to it |
+
+mod deprecated;
+mod devices;
+mod messages;
+mod options;
+mod partial;
+mod prepared;
+mod run;
+mod saved_model;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use deprecated::*;
+pub use devices::*;
+pub use options::*;
+pub use partial::*;
+pub use run::*;
+pub use saved_model::*;
+pub use state::*;

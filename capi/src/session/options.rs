@@ -1,0 +1,149 @@
+//! `TF_SessionOptions`: where and how sessions run.
+
+use std::ffi::{c_char, c_void};
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use kernlink::device::{MAX_THREADS, thread_pool};
+use kernlink::runtime::{RunOptions, SessionOptions};
+use kernlink::threads::ThreadPool;
+use kernlink::{Error, Result};
+use kernlink_library::host::{guarded, report, text};
+use prost::Message;
+
+use super::messages::ConfigProto;
+use crate::abi::{TF_SessionOptions, TF_Status};
+use crate::pointer::{borrow_mut, bytes, free, into_c, opaque};
+
+opaque! {
+    TF_SessionOptions => Options, "session options";
+}
+
+/// What is behind a `TF_SessionOptions`.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    target: String,
+    config: ConfigProto,
+}
+
+impl Options {
+    /// Refuses targets: sessions run in this process.
+    ///
+    /// # Errors
+    /// NOT_FOUND for a target.
+    pub(super) fn check_target(&self) -> Result<()> {
+        if self.target.is_empty() {
+            return Ok(());
+        }
+        Err(Error::not_found(format!(
+            "No session factory registered for the given session options: {{target: \"{}\"}} Registered factories are \
+             {{DIRECT_SESSION}}.",
+            self.target.escape_debug()
+        )))
+    }
+
+    /// How a session runs.
+    ///
+    /// # Errors
+    /// NOT_FOUND for a target; INVALID_ARGUMENT for more than [`MAX_THREADS`] threads.
+    pub(super) fn session(&self) -> Result<SessionOptions> {
+        self.check_target()?;
+        let config = &self.config;
+        let cpus = config.device_count.get("CPU").copied().unwrap_or_default();
+        let mut options = SessionOptions::new()
+            .strict_placement(!config.allow_soft_placement)
+            .cpu_devices(usize::try_from(cpus).unwrap_or_default());
+        options = match usize::try_from(config.intra_op_parallelism_threads) {
+            Ok(threads) if threads > 0 => options.threads(threads),
+            _ if config.use_per_session_threads => options,
+            _ => options.pool(common_pool()?),
+        };
+        for pool in &config.session_inter_op_thread_pool {
+            options = options.inter_op_pool(pool_of(pool.num_threads)?);
+        }
+        if config.session_inter_op_thread_pool.is_empty() && config.inter_op_parallelism_threads > 1 {
+            options = options.inter_op_pool(pool_of(config.inter_op_parallelism_threads)?);
+        }
+        Ok(options)
+    }
+
+    /// How runs behave that say nothing else.
+    pub(super) fn run(&self) -> RunOptions {
+        let config = &self.config;
+        let mut options = RunOptions::new();
+        options.timeout = timeout(config.operation_timeout_in_ms);
+        // One thread is the one that calls.
+        let is_on_caller = config.inter_op_parallelism_threads < 0 || config.inter_op_parallelism_threads == 1;
+        match is_on_caller && config.session_inter_op_thread_pool.is_empty() {
+            true => options.inter_op_pool(-1),
+            false => options,
+        }
+    }
+
+    /// Whether sessions tell where nodes are placed.
+    pub(super) fn logs_placement(&self) -> bool {
+        self.config.log_device_placement
+    }
+}
+
+/// A timeout; none if it is not positive.
+pub(super) fn timeout(milliseconds: i64) -> Option<Duration> {
+    u64::try_from(milliseconds).ok().filter(|&milliseconds| milliseconds > 0).map(Duration::from_millis)
+}
+
+/// The threads of all sessions that do not ask for others.
+fn common_pool() -> Result<Arc<ThreadPool>> {
+    static POOL: OnceLock<Result<Arc<ThreadPool>>> = OnceLock::new();
+    POOL.get_or_init(|| pool_of(0)).clone()
+}
+
+/// A pool; of one thread per processor unless the number is positive.
+fn pool_of(threads: i32) -> Result<Arc<ThreadPool>> {
+    let threads = usize::try_from(threads).ok().filter(|&threads| threads > 0);
+    let per_processor = || std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    thread_pool("kernlink", threads.unwrap_or_else(per_processor))
+}
+
+/// Options: this process, one thread per processor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_NewSessionOptions() -> *mut TF_SessionOptions {
+    guarded(ptr::null_mut(), || into_c(Options::default()))
+}
+
+/// Names the process that runs sessions. Only the empty name, this process, makes sessions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetTarget(options: *mut TF_SessionOptions, target: *const c_char) {
+    guarded((), || {
+        // SAFETY: as said in `pointer`.
+        if let (Ok(options), Ok(target)) = unsafe { (borrow_mut(options), text("the target", target)) } {
+            target.clone_into(&mut options.target);
+        }
+    });
+}
+
+/// Sets what a serialized ConfigProto says of devices, threads, placement and timeouts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SetConfig(
+    options: *mut TF_SessionOptions,
+    proto: *const c_void,
+    length: usize,
+    status: *mut TF_Status,
+) {
+    let set = || {
+        // SAFETY: as said in `pointer`.
+        let (options, proto) = unsafe { (borrow_mut(options)?, bytes("the config", proto.cast(), length)?) };
+        let unparseable = |_| Error::invalid_argument("Unparseable ConfigProto");
+        options.config = ConfigProto::decode(proto).map_err(unparseable)?;
+        Ok(())
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { report(status, (), set) };
+}
+
+/// Frees options. Sessions that were made with them keep theirs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_DeleteSessionOptions(options: *mut TF_SessionOptions) {
+    // SAFETY: as said in `pointer`.
+    unsafe { free(options) };
+}

@@ -1,0 +1,214 @@
+//! `TF_SessionRun`, and how a run is told to behave and tells what it took.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::ptr;
+use std::time::{Duration, SystemTime};
+
+use kernlink::runtime::{RunMetadata, RunOptions};
+use kernlink::step::NodeStats;
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result};
+use kernlink_library::host::{CTensor, bytes_of, fill, report};
+use prost::Message;
+use smallvec::SmallVec;
+
+use super::devices::full_name;
+use super::messages::{
+    AllocatorMemoryUsed, DeviceStepStats, MemoryStats, NodeExecStats, RunMetadataProto, RunOptionsProto, StepStatsProto,
+};
+use super::options::timeout;
+use super::prepared::Asked;
+use super::state::CSession;
+use crate::abi::{TF_Buffer, TF_Operation, TF_Output, TF_Session, TF_Status, TF_Tensor};
+use crate::pointer::{borrow, slice, slice_mut};
+
+/// The tensors that are fed.
+///
+/// # Safety
+/// The pointers are null or tensors of this API that nothing changes meanwhile.
+///
+/// # Errors
+/// INVALID_ARGUMENT for null; as [`CTensor::to_tensor`].
+pub(super) unsafe fn tensors(values: &[*mut TF_Tensor]) -> Result<SmallVec<[Tensor; 4]>> {
+    // SAFETY: as the caller says.
+    values.iter().map(|&value| unsafe { CTensor::from_c(value) }?.to_tensor()).collect()
+}
+
+/// Gives C what was fetched: all, or nothing.
+///
+/// # Errors
+/// As [`CTensor::new`].
+pub(super) fn give(fetched: Vec<Tensor>, places: &mut [*mut TF_Tensor]) -> Result<()> {
+    let fetched: SmallVec<[CTensor; 4]> = fetched.into_iter().map(CTensor::new).collect::<Result<_>>()?;
+    places.iter_mut().zip(fetched).for_each(|(place, tensor)| *place = tensor.into_c());
+    Ok(())
+}
+
+/// The places for what is fetched, with nothing in them.
+///
+/// # Safety
+/// As [`slice_mut`].
+///
+/// # Errors
+/// As [`slice_mut`].
+pub(super) unsafe fn empty_places<'a>(places: *mut *mut TF_Tensor, count: c_int) -> Result<&'a mut [*mut TF_Tensor]> {
+    // SAFETY: as the caller says.
+    let places = unsafe { slice_mut("output values", places, count) }?;
+    places.fill(ptr::null_mut());
+    Ok(places)
+}
+
+/// How a run behaves.
+///
+/// # Safety
+/// As [`bytes_of`].
+///
+/// # Errors
+/// INVALID_ARGUMENT if it is no RunOptions.
+pub(super) unsafe fn parse_options(options: *const TF_Buffer) -> Result<RunOptionsProto> {
+    // SAFETY: as the caller says.
+    let bytes = unsafe { bytes_of("the run options", options) }?;
+    RunOptionsProto::decode(bytes).map_err(|_| Error::invalid_argument("Unparseable RunOptions proto"))
+}
+
+/// How a run of a session behaves.
+///
+/// # Safety
+/// As [`bytes_of`].
+///
+/// # Errors
+/// As [`parse_options`].
+unsafe fn run_options<'s>(session: &'s CSession, options: *const TF_Buffer) -> Result<Cow<'s, RunOptions>> {
+    if options.is_null() {
+        return Ok(Cow::Borrowed(&session.run_options));
+    }
+    // SAFETY: as the caller says.
+    let proto = unsafe { parse_options(options) }?;
+    let mut options = session.run_options.clone().trace(proto.trace_level > 0);
+    options.timeout = timeout(proto.timeout_in_ms).or(options.timeout);
+    if proto.inter_op_thread_pool != 0 {
+        options.inter_op_pool = proto.inter_op_thread_pool;
+    }
+    Ok(Cow::Owned(options))
+}
+
+/// What C passes for a run, beside what it asks.
+pub(super) struct Given<'c> {
+    pub(super) options: *const TF_Buffer,
+    pub(super) values: &'c [*mut TF_Tensor],
+    pub(super) metadata: *mut TF_Buffer,
+}
+
+impl CSession {
+    /// Runs what is asked for.
+    ///
+    /// # Safety
+    /// Pointers are as said in [`pointer`](crate::pointer).
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for metadata that is not empty, options that are none, and feeds of the wrong dtype; CANCELLED if the
+    /// session is closed; as [`CSession::prepared`] and [`Callable::run_with`](kernlink::runtime::Callable::run_with).
+    pub(super) unsafe fn run(&self, asked: &Asked<'_>, given: &Given<'_>) -> Result<Vec<Tensor>> {
+        // SAFETY: as the caller says.
+        if unsafe { given.metadata.as_ref() }.is_some_and(|metadata| !metadata.data.is_null()) {
+            return Err(Error::invalid_argument("Passing non-empty run_metadata is invalid."));
+        }
+        // SAFETY: as the caller says.
+        let options = unsafe { run_options(self, given.options) }?;
+        self.check_open()?;
+        // SAFETY: as the caller says.
+        let (prepared, feeds) = unsafe { (self.prepared(asked)?, tensors(given.values)?) };
+        if let Some((feed, given)) = prepared.feeds.iter().zip(&feeds).find(|(feed, given)| given.dtype() != feed.dtype)
+        {
+            let (place, dtype, given) = (feed.place, feed.dtype, given.dtype());
+            return Err(Error::invalid_argument(format!("Expects arg[{place}] to be {dtype} but {given} is provided")));
+        }
+        if given.metadata.is_null() {
+            return prepared.callable.run_with(&feeds, &options);
+        }
+        let (begin, mut metadata) = (SystemTime::now(), RunMetadata::default());
+        let fetched = prepared.callable.run_with_metadata(&feeds, &options, &mut metadata)?;
+        let begin = begin.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let step_stats = options.trace.then(|| step_stats(begin, &metadata.step_stats));
+        // SAFETY: as the caller says.
+        unsafe { fill(given.metadata, RunMetadataProto { step_stats }.encode_to_vec()) }?;
+        Ok(fetched)
+    }
+}
+
+/// Statistics of a step that began then, by devices.
+fn step_stats(begin: Duration, nodes: &[NodeStats]) -> StepStatsProto {
+    let mut devices: BTreeMap<&str, (DeviceStepStats, BTreeMap<&str, u32>)> = BTreeMap::new();
+    for node in nodes {
+        let (device, threads) = devices.entry(&node.device).or_default();
+        let next = threads.len() as u32;
+        let thread_id = *threads.entry(&node.thread).or_insert(next);
+        device.node_stats.push(node_stats(begin, node, thread_id));
+    }
+    let devices = devices.into_iter().map(|(name, (device, threads))| DeviceStepStats {
+        device: full_name(name),
+        thread_names: threads.into_iter().map(|(name, id)| (id, name.to_owned())).collect(),
+        ..device
+    });
+    StepStatsProto { dev_stats: devices.collect() }
+}
+
+fn node_stats(begin: Duration, node: &NodeStats, thread_id: u32) -> NodeExecStats {
+    let (start, time) = (begin + node.start, node.time);
+    let memory = (node.allocated_bytes > 0)
+        .then(|| AllocatorMemoryUsed { allocator_name: "cpu".to_owned(), total_bytes: node.allocated_bytes as i64 });
+    NodeExecStats {
+        node_name: node.node.clone(),
+        all_start_micros: start.as_micros() as i64,
+        op_end_rel_micros: time.as_micros() as i64,
+        all_end_rel_micros: time.as_micros() as i64,
+        memory: memory.into_iter().collect(),
+        timeline_label: format!("{} = {}({})", node.node, node.op, node.inputs),
+        scheduled_micros: start.as_micros() as i64,
+        thread_id,
+        memory_stats: Some(MemoryStats {
+            temp_memory_size: node.temporary_bytes as i64,
+            persistent_memory_size: node.persistent_bytes,
+        }),
+        all_start_nanos: start.as_nanos() as i64,
+        op_end_rel_nanos: time.as_nanos() as i64,
+        all_end_rel_nanos: time.as_nanos() as i64,
+        scheduled_nanos: start.as_nanos() as i64,
+    }
+}
+
+/// Runs a graph: `inputs` take the place of the outputs that they name, `outputs` are computed and the caller's to delete, and the
+/// targets run besides. If it fails, all output values are null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_SessionRun(
+    session: *mut TF_Session,
+    run_options: *const TF_Buffer,
+    inputs: *const TF_Output,
+    input_values: *const *mut TF_Tensor,
+    ninputs: c_int,
+    outputs: *const TF_Output,
+    output_values: *mut *mut TF_Tensor,
+    noutputs: c_int,
+    target_opers: *const *const TF_Operation,
+    ntargets: c_int,
+    run_metadata: *mut TF_Buffer,
+    status: *mut TF_Status,
+) {
+    // SAFETY: as said in `pointer`.
+    let run = || unsafe {
+        let places = empty_places(output_values, noutputs)?;
+        let session = borrow(session)?;
+        let asked = Asked {
+            feeds: slice("inputs", inputs, ninputs)?,
+            fetches: slice("outputs", outputs, noutputs)?,
+            targets: slice("target operations", target_opers, ntargets)?,
+        };
+        let values = slice("input values", input_values, ninputs)?;
+        let fetched = session.run(&asked, &Given { options: run_options, values, metadata: run_metadata })?;
+        give(fetched, places)
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { report(status, (), run) };
+}

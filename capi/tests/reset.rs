@@ -1,0 +1,73 @@
+//! `TF_Reset`, which closes all sessions of the process: no other test is in this one.
+
+use std::ffi::{CStr, c_int};
+use std::ptr;
+
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
+use kernlink::proto::{self, GraphDef, Message, NodeDef};
+use kernlink::tensor::Tensor;
+use kernlink_capi::abi::{TF_DeprecatedSession, TF_Status};
+use kernlink_capi::session::*;
+use kernlink_library::host::{TF_DeleteStatus, TF_GetCode, TF_Message, TF_NewStatus};
+
+fn checked<R>(call: impl FnOnce(*mut TF_Status) -> R) -> Result<R, (u32, String)> {
+    // SAFETY: the status is alive, and the message is copied.
+    unsafe {
+        let status = TF_NewStatus();
+        let result = call(status);
+        let (code, message) = (TF_GetCode(status), CStr::from_ptr(TF_Message(status)).to_str().unwrap().to_owned());
+        TF_DeleteStatus(status);
+        if code == 0 { Ok(result) } else { Err((code as u32, message)) }
+    }
+}
+
+fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
+    let attr = |(name, value): &(&str, AttrValue)| ((*name).to_owned(), proto::attr_to_proto(value).unwrap());
+    let attr = attrs.iter().map(attr).collect();
+    NodeDef { name: name.to_owned(), op: op.to_owned(), attr, ..NodeDef::default() }
+}
+
+fn run(session: *mut TF_DeprecatedSession) -> Result<(), (u32, String)> {
+    let target = c"one".as_ptr();
+    // SAFETY: the session is alive, and there are no arrays but that of the target.
+    checked(|status| unsafe {
+        let (names, none) = (ptr::null(), ptr::null());
+        TF_Run(session, ptr::null(), names, none, 0, names, ptr::null_mut(), 0, &target, 1, ptr::null_mut(), status);
+    })
+}
+
+#[test]
+fn all_sessions_close() {
+    let one = [("dtype", AttrValue::Type(DataType::Float)), ("value", AttrValue::Tensor(Tensor::scalar(1.0f32)))];
+    let def = GraphDef { node: vec![node("one", "Const", &one)], ..GraphDef::default() }.encode_to_vec();
+    // SAFETY: all pointers are alive, and what is made is freed at the end.
+    unsafe {
+        let options = TF_NewSessionOptions();
+        let make = || {
+            let session = checked(|status| TF_NewDeprecatedSession(options, status)).unwrap();
+            checked(|status| TF_ExtendGraph(session, def.as_ptr().cast(), def.len(), status)).unwrap();
+            run(session).unwrap();
+            session
+        };
+        let reset = |containers: &[&CStr]| {
+            let names: Vec<_> = containers.iter().map(|name| name.as_ptr()).collect();
+            checked(|status| TF_Reset(options, names.as_ptr(), names.len() as c_int, status))
+        };
+        TF_SetTarget(options, c"foo".as_ptr());
+        assert_eq!(reset(&[]).unwrap_err().0, 5);
+        TF_SetTarget(options, c"".as_ptr());
+        for containers in [&[][..], &[c"one", c"another"][..]] {
+            let sessions = [make(), make()];
+            reset(containers).unwrap();
+            for session in sessions {
+                assert_eq!(run(session), Err((1, "Session has been closed.".to_owned())));
+                checked(|status| TF_DeleteDeprecatedSession(session, status)).unwrap();
+            }
+        }
+        let refused = checked(|status| TF_Reset(options, ptr::null(), 1, status));
+        assert_eq!(refused.unwrap_err().0, 3);
+        run(make()).unwrap();
+        TF_DeleteSessionOptions(options);
+    }
+}
