@@ -89,7 +89,7 @@ fn functions_come_later() {
     let client = Client::new(&[placeholder("p", &[-1]), float("n", "Neg", &["p"])]);
     client.run(&[("p", floats(&[1.0]))], &["n"], &[]).unwrap();
     for (name, call, op, expected) in
-        [("Twice", "doubled", "AddV2", 6.0), ("Times", "squared", "Mul", 9.0), ("Less", "nothing", "Sub", 0.0)]
+        [("Doubles", "doubled", "AddV2", 6.0), ("Squares", "squared", "Mul", 9.0), ("Nothing", "nothing", "Sub", 0.0)]
     {
         add_function(&client, name, call, op);
         assert_floats(&client.run(&[("p", floats(&[3.0]))], &[call], &[]).unwrap()[0], &[expected]);
