@@ -83,6 +83,34 @@ fn models_of_tensorflow_1_and_2_answer() {
 }
 
 #[test]
+fn a_model_of_keras_goes_on_training_while_its_graph_grows() {
+    // SAFETY: the buffer is empty, and taken once.
+    let buffer = unsafe { TF_NewBuffer() };
+    let client = load(&folder("keras"), &[c"serve"], buffer).unwrap();
+    let def = MetaGraphDef::decode(&*taken(buffer)).unwrap();
+    let x = answer("keras/x");
+    let feed = |signature: &str| name(&def.signature_def[signature].inputs["x"]).to_owned();
+    let run =
+        |signature: &str, fetch: &str| client.run(&[(&feed(signature), x.clone())], &[fetch], &[]).unwrap().remove(0);
+    let (y, loss) = (&def.signature_def["serving_default"].outputs["y"], &def.signature_def["train"].outputs["loss"]);
+    let close = |found: &[f32], expected: &str| {
+        let expected = answer(expected);
+        let expected = expected.as_slice::<f32>().unwrap();
+        assert_eq!(found.len(), expected.len());
+        let is_close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * b.abs().max(1.0);
+        assert!(found.iter().zip(expected).all(is_close), "{found:?} {expected:?}");
+    };
+    close(run("serving_default", name(y)).as_slice().unwrap(), "keras/y");
+    let mut losses = vec![run("train", name(loss)).to_scalar::<f32>().unwrap()];
+    for step in ["second", "third"] {
+        client.grow(&[float(step, "Neg", &[name(loss)])]);
+        losses.push(-run("train", step).to_scalar::<f32>().unwrap());
+    }
+    close(&losses, "keras/losses");
+    close(run("serving_default", name(y)).as_slice().unwrap(), "keras/trained");
+}
+
+#[test]
 fn assets_are_where_the_model_is() {
     let client = load(&folder("tf1"), &[c"train"], ptr::null_mut()).unwrap();
     let text = client.run(&[], &["text"], &[]).unwrap();
