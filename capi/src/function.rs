@@ -289,7 +289,7 @@ fn copy(graph: &mut Graph, function: &CFunction, gradient: Option<&CFunction>) -
 pub unsafe extern "C" fn TF_GraphNumFunctions(g: *mut TF_Graph) -> c_int {
     guarded(0, || {
         // SAFETY: as said in `pointer`.
-        unsafe { borrow(g.cast_const()) }.map_or(0, |graph| graph.read().graph.function_names().len() as c_int)
+        unsafe { borrow(g.cast_const()) }.map_or(0, |graph| graph.read().graph.num_functions() as c_int)
     })
 }
 
