@@ -98,6 +98,8 @@ pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
+#[cfg(feature = "library")]
+pub use kernlink_library::library;
 pub use kernlink_macros::{
     not_differentiable, register_gradient, register_kernel, register_op, register_rewrite, registered_gradients,
     registered_kernels, registered_ops,

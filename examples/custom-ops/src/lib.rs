@@ -17,6 +17,8 @@ pub use running::{RunningMax, RunningMin, running_max, running_min};
 pub use soft_shrink::{SoftShrink, soft_shrink};
 pub use zero_out::{ZeroOut, zero_out};
 
+kernlink::library!();
+
 kernlink::provider!(
     ops = kernlink::registered_ops!(),
     kernels = kernlink::registered_kernels!(),

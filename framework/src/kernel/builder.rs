@@ -111,7 +111,8 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn kernel<O: Op, K: OpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), K::ELEMENT_WISE, CreateKernel::Function(create_kernel::<O, K>))
+        let create = CreateKernel::Function(create_kernel::<O, K>);
+        self.of_op::<O>(std::any::type_name::<K>(), K::ELEMENT_WISE, false, create)
     }
 
     /// [`KernelDefBuilder::kernel`] for a kernel that waits.
@@ -120,7 +121,8 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn async_kernel<O: Op, K: AsyncOpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), None, CreateKernel::Function(create_async_kernel::<O, K>))
+        let create = CreateKernel::Function(create_async_kernel::<O, K>);
+        self.of_op::<O>(std::any::type_name::<K>(), None, true, create)
     }
 
     #[track_caller]
@@ -128,19 +130,20 @@ impl KernelDefBuilder {
         self,
         kernel: &'static str,
         element_wise: Option<ElementWise>,
+        waits: bool,
         create: CreateKernel,
     ) -> Result<&'static KernelDef> {
         if O::DEF.name != self.op {
             let message = format!("{kernel} is a kernel of op {}, not of {}", O::DEF.name, self.op);
             return Err(Error::invalid_argument(message));
         }
-        Ok(self.finish(kernel, element_wise, create))
+        Ok(self.finish(kernel, element_wise, waits, create))
     }
 
     /// The registration of a function that makes the kernel for a node. It stays in memory for the rest of the
     /// program.
     pub fn create(self, create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>) -> &'static KernelDef {
-        self.finish("function", None, CreateKernel::Function(create))
+        self.finish("function", None, false, CreateKernel::Function(create))
     }
 
     /// [`KernelDefBuilder::create`] for a closure.
@@ -149,7 +152,7 @@ impl KernelDefBuilder {
         create: impl Fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>> + Send + Sync + 'static,
     ) -> &'static KernelDef {
         let create: CreateClosure = Box::new(create);
-        self.finish("closure", None, CreateKernel::Closure(Box::leak(Box::new(create))))
+        self.finish("closure", None, false, CreateKernel::Closure(Box::leak(Box::new(create))))
     }
 
     /// Says where the registration is, in place of the caller's line.
@@ -162,6 +165,7 @@ impl KernelDefBuilder {
         self,
         type_name: &'static str,
         element_wise: Option<ElementWise>,
+        waits: bool,
         create: CreateKernel,
     ) -> &'static KernelDef {
         Box::leak(Box::new(KernelDef {
@@ -178,6 +182,7 @@ impl KernelDefBuilder {
             provider: &Provider::RUN_TIME,
             location: self.location,
             element_wise,
+            waits,
             create,
             created: AtomicU64::new(0),
         }))

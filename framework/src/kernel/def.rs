@@ -150,6 +150,9 @@ pub struct KernelDef {
     pub location: Location,
     /// What it computes of each element, if it computes each by itself.
     pub element_wise: Option<ElementWise>,
+    /// Whether the kernel may wait, as an [`AsyncOpKernel`](super::AsyncOpKernel) does. Of one that a function makes it is not
+    /// known before it is made.
+    pub waits: bool,
     /// Makes the kernel for a node.
     pub create: CreateKernel,
     /// How many kernels were made from this registration.

@@ -15,8 +15,8 @@ mod session;
 mod turns;
 
 pub(crate) use derived::derive;
-pub(crate) use eager::{Computed, Prepared};
-pub use eager::{EagerContext, run_op};
+pub(crate) use eager::Prepared;
+pub use eager::{Computed, EagerContext, NodeKernel, run_op};
 pub use lacking::without_kernel;
 pub use options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 pub use partial::PartialRun;

@@ -116,6 +116,10 @@ pub struct InferenceContext<'a> {
     outputs: RefCell<Vec<Option<ShapeHandle>>>,
     /// Whether kernels may compute other shapes than are inferred.
     is_promise: Cell<bool>,
+    /// Whether the node has more attrs than are known.
+    attrs_are_partial: bool,
+    /// Whether one of those was asked for.
+    missed: Cell<bool>,
     /// The first mistake of the shape function itself.
     fault: Cell<Option<Error>>,
 }
@@ -149,6 +153,8 @@ impl<'a> InferenceContext<'a> {
             input_tensors_as_shapes: Vec::new(),
             outputs: RefCell::new(vec![None; signature.outputs.len()]),
             is_promise: Cell::new(false),
+            attrs_are_partial: false,
+            missed: Cell::new(false),
             fault: Cell::new(None),
         }
     }
@@ -162,6 +168,25 @@ impl<'a> InferenceContext<'a> {
 
     pub(super) fn outputs_are_promised(&self) -> bool {
         self.is_promise.get()
+    }
+
+    /// Says that the node has attrs that are not known here: those that are missing, and the dtypes that lists of dtypes are of.
+    /// [`asked_for_unknown_attrs`](Self::asked_for_unknown_attrs) tells whether the shape function did without.
+    pub fn set_attrs_are_partial(&mut self) {
+        self.attrs_are_partial = true;
+    }
+
+    /// Whether the shape function looked at attrs, or dtypes, of which some [are not
+    /// known](Self::set_attrs_are_partial): what it inferred, or failed with, may be wrong then.
+    pub fn asked_for_unknown_attrs(&self) -> bool {
+        self.missed.get()
+    }
+
+    /// Notes that something was asked for which may not be known.
+    fn may_miss(&self) {
+        if self.attrs_are_partial {
+            self.missed.set(true);
+        }
     }
 
     /// Adds what is known of inputs that hold shapes: a tensor `[4, <unknown>]` is the shape `[4,?]`. May be shorter
@@ -253,11 +278,13 @@ impl<'a> InferenceContext<'a> {
 
     /// The node's attrs, defaults included.
     pub fn attrs(&self) -> &'a AttrMap {
+        self.may_miss();
         self.attrs
     }
 
     /// The dtypes of the node's inputs and outputs.
     pub fn signature(&self) -> &'a Signature {
+        self.may_miss();
         self.signature
     }
 
@@ -267,6 +294,9 @@ impl<'a> InferenceContext<'a> {
     /// INVALID_ARGUMENT if there is none or it has another type.
     #[track_caller]
     pub fn attr<T: FromAttrValue>(&self, name: &str) -> Result<T> {
+        if self.attrs.get(name).is_none() {
+            self.may_miss();
+        }
         self.attrs.required(name)
     }
 

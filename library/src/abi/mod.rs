@@ -6,8 +6,11 @@
 #![allow(non_camel_case_types, reason = "the names are TensorFlow's")]
 
 mod functions;
+mod interface;
 mod string;
 
+pub use interface::{INTERFACE, INTERFACE_SYMBOL, KernlinkHost};
+#[cfg(feature = "host")]
 pub(crate) use string::data_pointer as string_data_pointer;
 pub use string::{Strings, TF_TString};
 

@@ -114,6 +114,7 @@ fn of_op(
     });
     let used = args.programs.as_ref().map(|programs| programs.use_outside_of_tests(krate));
     let programs = args.programs.as_ref().map(|programs| programs.test(args, target, op));
+    let waits = target.is_async;
     let all_constraints = args.lists.iter().map(|list| {
         let (name, values) = (&list.name, all_values(&list.values, krate));
         quote!(#krate::kernel::AttrConstraint { attr: #name, values: #krate::kernel::ConstraintValues::#values })
@@ -161,6 +162,7 @@ fn of_op(
                     provider: __PROVIDER,
                     location: __LOCATION,
                     element_wise,
+                    waits: #waits,
                     create: #krate::kernel::CreateKernel::Function(create),
                     created: ::std::sync::atomic::AtomicU64::new(0),
                 }

@@ -1,6 +1,7 @@
 //! Ops run at once, without a graph.
 
 mod cache;
+mod node;
 mod prepared;
 mod trace;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::cache::{KernelCache, Key};
+pub use self::node::NodeKernel;
 pub(crate) use self::prepared::Prepared;
 use self::trace::EagerTrace;
 use super::functions::{CALL_DEPTH, Functions, NoFunctions};
@@ -208,7 +210,7 @@ impl OpScope for EagerContext {
 }
 
 /// What an op gave.
-pub(crate) type Computed = SmallVec<[Option<Tensor>; 2]>;
+pub type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 impl EagerContext {
     /// Runs an op, and empties the inputs of the request; returns what it was run by, too.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
+use super::Computed;
 use super::trace::EagerTrace;
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;
@@ -30,9 +31,23 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Adds the attrs' defaults, checks them, finds the kernel and makes it.
+    /// [`Prepared::for_node`] for calls that have no node.
     #[track_caller]
     pub(super) fn new(
+        registry: &Arc<Registry>,
+        device: &dyn Device,
+        entry: &'static OpEntry,
+        attrs: AttrMap,
+        session: &Arc<SessionContext>,
+        functions: &Arc<dyn FunctionLibrary>,
+    ) -> Result<Prepared> {
+        Prepared::for_node(&entry.def.name, registry, device, entry, attrs, session, functions)
+    }
+
+    /// Adds the attrs' defaults, checks them, finds the kernel and makes it.
+    #[track_caller]
+    pub(super) fn for_node(
+        node: &str,
         registry: &Arc<Registry>,
         device: &dyn Device,
         entry: &'static OpEntry,
@@ -44,7 +59,7 @@ impl Prepared {
         complete_attrs(op, &mut attrs)?;
         let signature = Signature::new(op, &attrs)?;
         let query = NodeQuery {
-            node: &op.name,
+            node,
             op: &op.name,
             attrs: &attrs,
             device: device.device_type(),
@@ -61,7 +76,7 @@ impl Prepared {
             memory: &std::cell::OnceCell::new(),
         };
         let kernel = def.make(&RawConstruction {
-            node: &op.name,
+            node,
             op,
             attrs: &attrs,
             signature: &signature,
@@ -100,6 +115,11 @@ impl Prepared {
         Ok(())
     }
 
+    /// Whether the kernel may wait.
+    pub(super) fn is_async(&self) -> bool {
+        self.kernel.is_async()
+    }
+
     /// Runs the kernel on inputs that suit the signature.
     pub(super) fn run(
         &self,
@@ -108,9 +128,9 @@ impl Prepared {
         inputs: &mut [Option<Tensor>],
         session: &Arc<SessionContext>,
         trace: &EagerTrace,
-    ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
+    ) -> Result<Computed> {
         let name = name.unwrap_or(&self.op.name);
-        let mut outputs: SmallVec<[Option<Tensor>; 2]> = smallvec![None; self.signature.outputs.len()];
+        let mut outputs = self.no_outputs();
         let failed = |error: Error| error.at_node(name, &self.op.name, device.name());
         if let Some(slots) = &self.slots {
             bring(device, inputs, &slots.inputs).map_err(failed)?;
@@ -118,40 +138,59 @@ impl Prepared {
         let step = Step::new(session, Cancellation::new(), None);
         let is_traced = trace.is_on();
         let step = Arc::new(if is_traced { step.with_stats() } else { step });
-        let call = KernelCall {
-            node: name,
-            op: self.op,
-            signature: &self.signature,
-            kernel: &self.kernel,
-            device,
-            pool: device.pool().map(|pool| &**pool),
-            step: &step,
-            run: RunInfo::default(),
-            #[cfg(debug_assertions)]
-            inferred: self.inferred.as_deref(),
-        };
+        let call = self.call(name, device, &step);
         let computed = step.end(call.run(inputs, &mut outputs), [device]);
         if is_traced {
             device.end_trace(&step);
             trace.add(&step);
         }
-        let missing = || outputs.iter().position(Option::is_none);
-        let error = match computed {
-            Err(error) => error,
-            Ok(()) => match missing() {
-                None => {
-                    if let Some(slots) = &self.slots {
-                        bring(device, &mut outputs, &vec![true; slots.outputs.len()]).map_err(failed)?;
-                    }
-                    return Ok(outputs);
-                }
-                Some(index) => {
-                    let output = self.signature.output_called(self.op, index);
-                    Error::internal(format!("the kernel did not set {output}"))
-                }
-            },
-        };
-        Err(failed(error))
+        computed.and_then(|()| self.checked(outputs, device)).map_err(failed)
+    }
+
+    /// [`Prepared::run`] on a device whose memory is the host's, without holding the thread while the kernel waits.
+    pub(super) async fn run_async(
+        &self,
+        name: &str,
+        device: &dyn Device,
+        mut inputs: Computed,
+        session: &Arc<SessionContext>,
+    ) -> Result<Computed> {
+        let mut outputs = self.no_outputs();
+        let step = Arc::new(Step::new(session, Cancellation::new(), None));
+        let computed = self.call(name, device, &step).run_async(&mut inputs, &mut outputs).await;
+        let computed = step.end(computed, [device]).and_then(|()| self.checked(outputs, device));
+        computed.map_err(|error| error.at_node(name, &self.op.name, device.name()))
+    }
+
+    fn no_outputs(&self) -> Computed {
+        smallvec![None; self.signature.outputs.len()]
+    }
+
+    fn call<'c>(&'c self, node: &'c str, device: &'c dyn Device, step: &'c Arc<Step>) -> KernelCall<'c> {
+        KernelCall {
+            node,
+            op: self.op,
+            signature: &self.signature,
+            kernel: &self.kernel,
+            device,
+            pool: device.pool().map(|pool| &**pool),
+            step,
+            run: RunInfo::default(),
+            #[cfg(debug_assertions)]
+            inferred: self.inferred.as_deref(),
+        }
+    }
+
+    /// The outputs, on the host; INTERNAL if one is missing.
+    fn checked(&self, mut outputs: Computed, device: &dyn Device) -> Result<Computed> {
+        if let Some(index) = outputs.iter().position(Option::is_none) {
+            let output = self.signature.output_called(self.op, index);
+            return Err(Error::internal(format!("the kernel did not set {output}")));
+        }
+        if let Some(slots) = &self.slots {
+            bring(device, &mut outputs, &vec![true; slots.outputs.len()])?;
+        }
+        Ok(outputs)
     }
 }
 

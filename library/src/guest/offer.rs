@@ -1,0 +1,199 @@
+//! Offers a crate's ops and kernels to the host.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernlink_framework::Result;
+use kernlink_framework::attr::AttrBase;
+use kernlink_framework::collect::{OpEntry, linked_gradients, linked_kernels, linked_ops, linked_rewrites};
+use kernlink_framework::dtype::DataType;
+use kernlink_framework::kernel::{CPU, ConstraintValues, KernelDef, Provider};
+use kernlink_framework::op::{ArgType, OpDef};
+
+use super::refusals::Refusals;
+use super::status::{Status, text};
+use super::{Functions, kernel, shape};
+
+/// Offers what `provider` registered; returns what is left out.
+pub(super) fn offer(host: &Functions, status: &Status, provider: &'static Provider) -> Refusals {
+    let mut refusals = Refusals::default();
+    let mut refused = BTreeSet::new();
+    for entry in linked_ops().filter(|entry| entry.selected && std::ptr::eq(entry.provider, provider)) {
+        let offered = match unsuitable(entry.def) {
+            Some(reason) => Err(reason),
+            None => offer_op(host, status, entry).map_err(|error| error.message().to_owned()),
+        };
+        if let Err(reason) = offered {
+            refusals.add("ops", &*entry.def.name, reason);
+            refused.insert(&*entry.def.name);
+        }
+    }
+    let kernels = linked_kernels().filter(|kernel| kernel.selected && std::ptr::eq(kernel.provider, provider));
+    let mut registrations = BTreeMap::new();
+    let mut own = Vec::new();
+    for kernel in kernels.filter(|kernel| !refused.contains(kernel.op)) {
+        if kernel.device != CPU {
+            let reason = format!("kernels for {} cannot share their device's memory with a host", kernel.device);
+            refusals.add("kernels", kernel.op, reason);
+            continue;
+        }
+        own.push(kernel);
+        for registration in Registration::all_of(kernel) {
+            *registrations.entry(registration).or_insert(false) |= kernel.waits;
+        }
+    }
+    kernel::add(own);
+    for (registration, waits) in registrations {
+        if let Err(error) = registration.offer(host, status, waits) {
+            refusals.add("kernels", registration.to_string(), error.message());
+        }
+    }
+    let gradients = linked_gradients().filter(|gradient| std::ptr::eq(gradient.provider, provider));
+    for gradient in gradients {
+        refusals.add("gradients", gradient.name, "TensorFlow's C API has none; Python's tf.RegisterGradient adds one");
+    }
+    for rewrite in linked_rewrites().filter(|rewrite| std::ptr::eq(rewrite.provider, provider)) {
+        refusals.add("rewrites", rewrite.name, "TensorFlow's C API has none");
+    }
+    refusals
+}
+
+/// Why an op cannot be offered, if so.
+fn unsuitable(op: &OpDef) -> Option<String> {
+    for arg in op.inputs.iter().chain(op.outputs.iter()) {
+        if arg.is_ref {
+            return Some(format!("`{}` is a reference, which a library cannot hold", arg.name));
+        }
+        if arg.ty == ArgType::Fixed(DataType::Variant) {
+            return Some(format!("`{}` is a variant, whose value no other program knows", arg.name));
+        }
+    }
+    for attr in op.attrs.iter() {
+        if attr.ty.base == AttrBase::Func {
+            return Some(format!("`{}` is a function, which a library cannot call", attr.name));
+        }
+        if attr.default.as_ref().is_some_and(|default| default.to_string().contains('?'))
+            && attr.ty.base == AttrBase::Tensor
+        {
+            return Some(format!("the default of `{}` is a tensor that no spec can state", attr.name));
+        }
+    }
+    None
+}
+
+fn offer_op(host: &Functions, status: &Status, entry: &'static OpEntry) -> Result<()> {
+    let op = entry.def;
+    let spec = |item: &dyn std::fmt::Display| text(&item.to_string());
+    // SAFETY: the texts outlive the calls that take them, and the builder is used until it is registered, which frees it.
+    unsafe {
+        let builder = (host.TF_NewOpDefinitionBuilder)(text(&op.name).as_ptr());
+        for attr in op.attrs.iter() {
+            (host.TF_OpDefinitionBuilderAddAttr)(builder, spec(attr).as_ptr());
+        }
+        for input in op.inputs.iter() {
+            (host.TF_OpDefinitionBuilderAddInput)(builder, spec(input).as_ptr());
+        }
+        for output in op.outputs.iter() {
+            (host.TF_OpDefinitionBuilderAddOutput)(builder, spec(output).as_ptr());
+        }
+        (host.TF_OpDefinitionBuilderSetIsCommutative)(builder, op.is_commutative);
+        (host.TF_OpDefinitionBuilderSetIsAggregate)(builder, op.is_aggregate);
+        (host.TF_OpDefinitionBuilderSetIsStateful)(builder, op.is_stateful);
+        (host.TF_OpDefinitionBuilderSetAllowsUninitializedInput)(builder, op.allows_uninitialized_input);
+        if let Some(deprecation) = &op.deprecation {
+            let explanation = text(&deprecation.explanation);
+            (host.TF_OpDefinitionBuilderDeprecated)(builder, deprecation.version, explanation.as_ptr());
+        }
+        (host.TF_OpDefinitionBuilderSetShapeInferenceFunction)(builder, Some(shape::function_of(entry)));
+        status.check(|status| (host.TF_RegisterOpDefinition)(builder, status))
+    }
+}
+
+/// A kernel as a host's registry tells it from others. What else a kernel constrains is looked at when one is made for a node:
+/// hosts take constraints on dtypes alone, and of one attr only one dtype.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Registration {
+    op: &'static str,
+    label: &'static str,
+    priority: i32,
+    host_memory: Vec<&'static str>,
+    /// The dtypes of attrs, by their numbers.
+    types: Vec<(&'static str, i32)>,
+}
+
+impl Registration {
+    /// One for each combination of dtypes.
+    fn all_of(kernel: &'static KernelDef) -> Vec<Registration> {
+        let op = linked_ops().find(|entry| entry.def.name == kernel.op).map(|entry| entry.def);
+        let is_one_type = |attr: &str| op.and_then(|op| op.attr(attr)).is_some_and(|attr| !attr.ty.list);
+        let mut combinations = vec![Vec::new()];
+        for constraint in kernel.constraints {
+            let ConstraintValues::Types(types) = constraint.values else { continue };
+            if !is_one_type(constraint.attr) {
+                continue;
+            }
+            let longer = combinations.iter().flat_map(|chosen: &Vec<_>| {
+                let with =
+                    |dtype: &DataType| chosen.iter().copied().chain([(constraint.attr, dtype.number())]).collect();
+                types.iter().map(with)
+            });
+            combinations = longer.collect();
+        }
+        let of = |types| Registration {
+            op: kernel.op,
+            label: kernel.label,
+            priority: kernel.priority,
+            host_memory: kernel.host_memory.to_vec(),
+            types,
+        };
+        combinations.into_iter().map(of).collect()
+    }
+
+    fn offer(&self, host: &Functions, status: &Status, waits: bool) -> Result<()> {
+        let (op, device, label) = (text(self.op), text(CPU.0), text(self.label));
+        let (create, delete) = (Some(kernel::create as _), Some(kernel::delete as _));
+        // SAFETY: the texts outlive the calls, and the builder is used until it is freed: by its registration or below.
+        unsafe {
+            let builder = match waits {
+                true => {
+                    let compute = Some(kernel::compute_async as _);
+                    (host.TF_NewAsyncKernelBuilder)(op.as_ptr(), device.as_ptr(), create, compute, delete)
+                }
+                false => {
+                    let compute = Some(kernel::compute as _);
+                    (host.TF_NewKernelBuilder)(op.as_ptr(), device.as_ptr(), create, compute, delete)
+                }
+            };
+            for (attr, dtype) in &self.types {
+                let attr = text(attr);
+                let constrained = status
+                    .check(|status| (host.TF_KernelBuilder_TypeConstraint)(builder, attr.as_ptr(), *dtype, status));
+                if let Err(error) = constrained {
+                    (host.TF_DeleteKernelBuilder)(builder);
+                    return Err(error);
+                }
+            }
+            for argument in &self.host_memory {
+                (host.TF_KernelBuilder_HostMemory)(builder, text(argument).as_ptr());
+            }
+            if self.priority != 0 {
+                (host.TF_KernelBuilder_Priority)(builder, self.priority);
+            }
+            if !self.label.is_empty() {
+                (host.TF_KernelBuilder_Label)(builder, label.as_ptr());
+            }
+            status.check(|status| (host.TF_RegisterKernelBuilder)(op.as_ptr(), builder, status))
+        }
+    }
+}
+
+/// `Scale, T = float`
+impl std::fmt::Display for Registration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.op)?;
+        for (attr, dtype) in &self.types {
+            let dtype = DataType::from_number(*dtype).map_or("?", DataType::name);
+            write!(f, " ({attr} = {dtype})")?;
+        }
+        Ok(())
+    }
+}
