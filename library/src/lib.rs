@@ -8,5 +8,7 @@
 pub mod abi;
 #[cfg(feature = "guest")]
 pub mod guest;
+#[cfg(any(feature = "guest", feature = "host"))]
+mod handle;
 #[cfg(feature = "host")]
 pub mod host;

@@ -53,14 +53,36 @@ const fn c_name(text: &'static str) -> &'static CStr {
     }
 }
 
-static HOST: OnceLock<Functions> = OnceLock::new();
+/// How the handles of resources get to the host and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handles {
+    /// As what they are: Kernlink takes the bytes of a message for a handle.
+    Resources,
+    /// As strings that hold the message: TensorFlow's C API can make no handle.
+    Strings,
+}
+
+/// Who loaded the library.
+pub(super) struct Host {
+    functions: Functions,
+    pub(super) handles: Handles,
+}
+
+impl std::ops::Deref for Host {
+    type Target = Functions;
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+static HOST: OnceLock<Host> = OnceLock::new();
 
 /// The host that loaded the library; `None` before it was found.
-pub(super) fn host() -> Option<&'static Functions> {
+pub(super) fn host() -> Option<&'static Host> {
     HOST.get()
 }
 
 /// Notes the host; the first stays.
-pub(super) fn set_host(functions: Functions) -> &'static Functions {
-    HOST.get_or_init(|| functions)
+pub(super) fn set_host(functions: Functions, handles: Handles) -> &'static Host {
+    HOST.get_or_init(|| Host { functions, handles })
 }

@@ -13,8 +13,7 @@ use kernlink_framework::registry::Registry;
 use kernlink_framework::runtime::{Computed, EagerContext, NodeKernel};
 use kernlink_framework::{Error, Result};
 
-use super::Functions;
-use super::functions::host;
+use super::functions::{Host, host};
 use super::status::Status;
 use super::tensor::{input, set_output};
 use crate::abi::{TF_AsyncOpKernelDoneCallback, TF_OpKernelConstruction, TF_OpKernelContext};
@@ -54,7 +53,7 @@ pub(super) unsafe extern "C" fn create(ctx: *mut TF_OpKernelConstruction) -> *mu
 
 /// # Safety
 /// `ctx` is a context of the host's.
-unsafe fn make(host: &'static Functions, ctx: *mut TF_OpKernelConstruction) -> Result<NodeKernel> {
+unsafe fn make(host: &'static Host, ctx: *mut TF_OpKernelConstruction) -> Result<NodeKernel> {
     let status = Status::new(host);
     // SAFETY: as the caller says.
     let buffer = status.check(|status| unsafe { (host.TF_OpKernelConstruction_GetNodeDef)(ctx, status) })?;
@@ -106,7 +105,7 @@ unsafe fn kernel<'a>(kernel: *mut c_void) -> Result<&'a NodeKernel> {
 /// One call of a kernel.
 #[derive(Clone, Copy)]
 struct Call {
-    host: &'static Functions,
+    host: &'static Host,
     ctx: *mut TF_OpKernelContext,
 }
 
@@ -156,7 +155,7 @@ pub(super) unsafe extern "C" fn compute(made: *mut c_void, ctx: *mut TF_OpKernel
 
 /// Has the host go on after a call, once.
 struct Done {
-    host: &'static Functions,
+    host: &'static Host,
     done: *mut TF_AsyncOpKernelDoneCallback,
 }
 

@@ -6,20 +6,20 @@ use kernlink_framework::dtype::DataType;
 use kernlink_framework::shape::PartialShape;
 use kernlink_framework::{Error, Result};
 
-use super::Functions;
+use super::functions::Host;
 use super::status::{Status, text};
 use crate::abi::{TF_DimensionHandle, TF_ShapeHandle, TF_ShapeInferenceContext};
 
 /// A node, as long as its shape function runs.
 pub(super) struct Node<'s> {
-    host: &'static Functions,
+    host: &'static Host,
     ctx: *mut TF_ShapeInferenceContext,
     status: &'s Status,
 }
 
 /// A shape of the host's.
 pub(super) struct Shape {
-    host: &'static Functions,
+    host: &'static Host,
     handle: *mut TF_ShapeHandle,
 }
 
@@ -32,7 +32,7 @@ impl Drop for Shape {
 
 /// A dimension of the host's.
 struct Dimension {
-    host: &'static Functions,
+    host: &'static Host,
     handle: *mut TF_DimensionHandle,
 }
 
@@ -45,7 +45,7 @@ impl Drop for Dimension {
 
 impl<'s> Node<'s> {
     /// The node behind a context, which stays as long as this.
-    pub(super) fn new(host: &'static Functions, ctx: *mut TF_ShapeInferenceContext, status: &'s Status) -> Node<'s> {
+    pub(super) fn new(host: &'static Host, ctx: *mut TF_ShapeInferenceContext, status: &'s Status) -> Node<'s> {
         Node { host, ctx, status }
     }
 

@@ -7,14 +7,15 @@ use kernlink_framework::attr::AttrBase;
 use kernlink_framework::collect::{OpEntry, linked_gradients, linked_kernels, linked_ops, linked_rewrites};
 use kernlink_framework::dtype::DataType;
 use kernlink_framework::kernel::{CPU, ConstraintValues, KernelDef, Provider};
-use kernlink_framework::op::{ArgType, OpDef};
+use kernlink_framework::op::{ArgDef, ArgType, OpDef};
 
+use super::functions::{Handles, Host};
 use super::refusals::Refusals;
 use super::status::{Status, text};
-use super::{Functions, kernel, shape};
+use super::{kernel, shape};
 
 /// Offers what `provider` registered; returns what is left out.
-pub(super) fn offer(host: &Functions, status: &Status, provider: &'static Provider) -> Refusals {
+pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -> Refusals {
     let mut refusals = Refusals::default();
     let mut refused = BTreeSet::new();
     for entry in linked_ops().filter(|entry| entry.selected && std::ptr::eq(entry.provider, provider)) {
@@ -38,6 +39,11 @@ pub(super) fn offer(host: &Functions, status: &Status, provider: &'static Provid
         }
         own.push(kernel);
         for registration in Registration::all_of(kernel) {
+            if registration.types.iter().any(|(_, dtype)| is_object(host, *dtype)) {
+                let reason = "of this dtype no elements get to the host";
+                refusals.add("kernels", registration.to_string(), reason);
+                continue;
+            }
             *registrations.entry(registration).or_insert(false) |= kernel.waits;
         }
     }
@@ -55,6 +61,15 @@ pub(super) fn offer(host: &Functions, status: &Status, provider: &'static Provid
         refusals.add("rewrites", rewrite.name, "TensorFlow's C API has none");
     }
     refusals
+}
+
+/// Whether elements of this dtype are objects that cannot get to the host, or back.
+fn is_object(host: &Host, dtype: i32) -> bool {
+    match DataType::from_number(dtype) {
+        Some(DataType::Resource) => host.handles == Handles::Strings,
+        Some(DataType::Variant) => true,
+        _ => false,
+    }
 }
 
 /// Why an op cannot be offered, if so.
@@ -80,9 +95,15 @@ fn unsuitable(op: &OpDef) -> Option<String> {
     None
 }
 
-fn offer_op(host: &Functions, status: &Status, entry: &'static OpEntry) -> Result<()> {
+fn offer_op(host: &Host, status: &Status, entry: &'static OpEntry) -> Result<()> {
     let op = entry.def;
     let spec = |item: &dyn std::fmt::Display| text(&item.to_string());
+    let argument = |arg: &ArgDef| match (&arg.ty, host.handles) {
+        (ArgType::Fixed(DataType::Resource), Handles::Strings) => {
+            spec(&ArgDef { ty: ArgType::Fixed(DataType::String), ..arg.clone() })
+        }
+        _ => spec(arg),
+    };
     // SAFETY: the texts outlive the calls that take them, and the builder is used until it is registered, which frees it.
     unsafe {
         let builder = (host.TF_NewOpDefinitionBuilder)(text(&op.name).as_ptr());
@@ -90,15 +111,21 @@ fn offer_op(host: &Functions, status: &Status, entry: &'static OpEntry) -> Resul
             (host.TF_OpDefinitionBuilderAddAttr)(builder, spec(attr).as_ptr());
         }
         for input in op.inputs.iter() {
-            (host.TF_OpDefinitionBuilderAddInput)(builder, spec(input).as_ptr());
+            (host.TF_OpDefinitionBuilderAddInput)(builder, argument(input).as_ptr());
         }
         for output in op.outputs.iter() {
-            (host.TF_OpDefinitionBuilderAddOutput)(builder, spec(output).as_ptr());
+            (host.TF_OpDefinitionBuilderAddOutput)(builder, argument(output).as_ptr());
         }
-        (host.TF_OpDefinitionBuilderSetIsCommutative)(builder, op.is_commutative);
-        (host.TF_OpDefinitionBuilderSetIsAggregate)(builder, op.is_aggregate);
-        (host.TF_OpDefinitionBuilderSetIsStateful)(builder, op.is_stateful);
-        (host.TF_OpDefinitionBuilderSetAllowsUninitializedInput)(builder, op.allows_uninitialized_input);
+        // TensorFlow's setters set the flags whatever the value.
+        let flags = [
+            (op.is_commutative, host.TF_OpDefinitionBuilderSetIsCommutative),
+            (op.is_aggregate, host.TF_OpDefinitionBuilderSetIsAggregate),
+            (op.is_stateful, host.TF_OpDefinitionBuilderSetIsStateful),
+            (op.allows_uninitialized_input, host.TF_OpDefinitionBuilderSetAllowsUninitializedInput),
+        ];
+        for (_, set) in flags.iter().filter(|(is_set, _)| *is_set) {
+            set(builder, true);
+        }
         if let Some(deprecation) = &op.deprecation {
             let explanation = text(&deprecation.explanation);
             (host.TF_OpDefinitionBuilderDeprecated)(builder, deprecation.version, explanation.as_ptr());
@@ -148,7 +175,7 @@ impl Registration {
         combinations.into_iter().map(of).collect()
     }
 
-    fn offer(&self, host: &Functions, status: &Status, waits: bool) -> Result<()> {
+    fn offer(&self, host: &Host, status: &Status, waits: bool) -> Result<()> {
         let (op, device, label) = (text(self.op), text(CPU.0), text(self.label));
         let (create, delete) = (Some(kernel::create as _), Some(kernel::delete as _));
         // SAFETY: the texts outlive the calls, and the builder is used until it is freed: by its registration or below.

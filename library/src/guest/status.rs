@@ -4,17 +4,17 @@ use std::ffi::{CStr, CString};
 
 use kernlink_framework::{Code, Error, Result};
 
-use super::Functions;
+use super::functions::Host;
 use crate::abi::{TF_Code, TF_Status};
 
 /// A status of the host's.
 pub(super) struct Status {
-    host: &'static Functions,
+    host: &'static Host,
     status: *mut TF_Status,
 }
 
 impl Status {
-    pub(super) fn new(host: &'static Functions) -> Status {
+    pub(super) fn new(host: &'static Host) -> Status {
         // SAFETY: it takes nothing.
         Status { host, status: unsafe { (host.TF_NewStatus)() } }
     }
@@ -59,7 +59,7 @@ impl Drop for Status {
 ///
 /// # Safety
 /// It is a status of the host's.
-pub(super) unsafe fn set(host: &Functions, status: *mut TF_Status, error: &Error) {
+pub(super) unsafe fn set(host: &Host, status: *mut TF_Status, error: &Error) {
     let message = text(error.message());
     // SAFETY: as the caller says; the host copies the message.
     unsafe { (host.TF_SetStatus)(status, error.code() as TF_Code, message.as_ptr()) };

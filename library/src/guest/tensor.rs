@@ -4,21 +4,21 @@ use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
 use kernlink_framework::dtype::{DataType, TString};
-use kernlink_framework::proto::{Message as _, ResourceHandleProto, TensorProto, tensor_from_proto, tensor_to_proto};
 use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::{ResourceHandle, Tensor};
 use kernlink_framework::{Error, Result};
 
-use super::Functions;
+use super::functions::{Handles, Host};
 use super::status::Status;
-use crate::abi::{TF_OpKernelContext, TF_TString, TF_Tensor};
+use crate::abi::{TF_DataType, TF_OpKernelContext, TF_TString, TF_Tensor};
+use crate::handle::{handle_bytes, handle_from_bytes};
 
 /// Elements of at most so many bytes are copied: a tensor of the library's stores them itself.
 const FEW_BYTES: usize = 16;
 
 /// A handle of a tensor of the host's, which keeps its elements.
 struct HostTensor {
-    host: &'static Functions,
+    host: &'static Host,
     tensor: *mut TF_Tensor,
 }
 
@@ -62,7 +62,7 @@ impl HostTensor {
 /// # Errors
 /// Those of the host; INTERNAL for an input that is not of the dtype.
 pub(super) unsafe fn input(
-    host: &'static Functions,
+    host: &'static Host,
     status: &Status,
     ctx: *mut TF_OpKernelContext,
     index: usize,
@@ -74,13 +74,16 @@ pub(super) unsafe fn input(
     let tensor = HostTensor { host, tensor };
     // SAFETY: the handle is there.
     let actual = unsafe { (host.TF_TensorType)(tensor.tensor) };
+    if dtype == DataType::Resource {
+        // SAFETY: as the caller says.
+        return unsafe { handle(status, ctx, index, actual, &tensor) };
+    }
     if actual != dtype.number() {
         return Err(Error::internal(format!("input {index} must be {dtype}, not dtype {actual}")));
     }
     let (shape, (first, length)) = (tensor.shape()?, tensor.data());
     let size = match dtype {
         DataType::String => size_of::<TF_TString>(),
-        DataType::Resource => return handle_of(first, length),
         DataType::Variant => return Err(Error::unimplemented(format!("input {index} is a variant of the host's"))),
         _ => dtype.size(),
     };
@@ -110,21 +113,43 @@ pub(super) unsafe fn input(
     unsafe { Tensor::from_memory(dtype, shape, first, Box::new(tensor)) }
 }
 
-/// The handle that a host's scalar holds: as a message.
-fn handle_of(first: *mut c_void, length: usize) -> Result<Tensor> {
-    let bytes = match first.is_null() || length == 0 {
-        true => &[][..],
-        // SAFETY: the host says that so many bytes are there.
-        false => unsafe { std::slice::from_raw_parts(first.cast::<u8>(), length) },
-    };
-    let handle = ResourceHandleProto::decode(bytes)
-        .map_err(|error| Error::invalid_argument(format!("the host's resource handle cannot be read: {error}")))?;
-    tensor_from_proto(&TensorProto {
-        dtype: DataType::Resource.number(),
-        tensor_shape: Some(Default::default()),
-        resource_handle_val: vec![handle],
-        ..TensorProto::default()
-    })
+/// The handle that input `index` holds, a tensor of dtype `actual`.
+///
+/// # Safety
+/// As [`input`].
+unsafe fn handle(
+    status: &Status,
+    ctx: *mut TF_OpKernelContext,
+    index: usize,
+    actual: TF_DataType,
+    tensor: &HostTensor,
+) -> Result<Tensor> {
+    let host = tensor.host;
+    if actual == DataType::String.number() {
+        let string = tensor.data().0.cast::<TF_TString>();
+        if tensor.shape()?.rank() != 0 || string.is_null() {
+            return Err(Error::invalid_argument(format!("input {index}, a resource's handle, must be a scalar")));
+        }
+        // SAFETY: a scalar is one string, which is as hosts leave strings.
+        return handle_from_bytes(unsafe { (*string).as_bytes() });
+    }
+    // SAFETY: it takes nothing.
+    let buffer = unsafe { (host.TF_NewBuffer)() };
+    // SAFETY: as the caller says.
+    let asked = status
+        .check(|status| unsafe { (host.TF_GetSerializedResourceHandleProto)(ctx, index as c_int, buffer, status) });
+    let handle = asked.and_then(|()| {
+        // SAFETY: the host left so many bytes in the buffer.
+        handle_from_bytes(unsafe {
+            match (*buffer).length {
+                0 => &[],
+                length => std::slice::from_raw_parts((*buffer).data.cast::<u8>(), length),
+            }
+        })
+    });
+    // SAFETY: the host's own, deleted once.
+    unsafe { (host.TF_DeleteBuffer)(buffer) };
+    handle
 }
 
 /// Sets output `index`. Elements are shared, unless they are few, strings or handles.
@@ -135,7 +160,7 @@ fn handle_of(first: *mut c_void, length: usize) -> Result<Tensor> {
 /// # Errors
 /// Those of the host; UNIMPLEMENTED for what cannot leave the library.
 pub(super) unsafe fn set_output(
-    host: &'static Functions,
+    host: &'static Host,
     status: &Status,
     ctx: *mut TF_OpKernelContext,
     index: usize,
@@ -143,31 +168,27 @@ pub(super) unsafe fn set_output(
 ) -> Result<()> {
     let dtype = output.dtype();
     let dims: Vec<i64> = output.shape().dims().iter().map(|&size| size as i64).collect();
-    let allocate = |length: usize| {
-        // SAFETY: as the caller says.
-        let allocated = status.check(|status| unsafe {
-            let (index, rank) = (index as c_int, dims.len() as c_int);
-            (host.TF_AllocateOutput)(ctx, index, dtype.number(), dims.as_ptr(), rank, length, status)
-        })?;
-        let tensor = HostTensor { host, tensor: allocated };
-        let (first, room) = tensor.data();
-        match (first.is_null() && length > 0) || room < length {
-            true => Err(Error::resource_exhausted(format!("the host gave no {length} bytes for output {index}"))),
-            false => Ok((tensor, first)),
-        }
-    };
+    let place = Place { host, status, ctx, index, dims: &dims };
     let given = match dtype {
         DataType::String => {
             let strings = output.as_slice::<TString>()?;
-            let (_kept, first) = allocate(strings.len() * size_of::<TF_TString>())?;
-            for (place, string) in strings.iter().enumerate() {
-                // SAFETY: the host made so many empty strings there.
-                unsafe { (*first.cast::<TF_TString>().add(place)).assign(string.as_bytes()) };
-            }
-            return Ok(());
+            // SAFETY: as the caller says.
+            return unsafe { place.copy_strings(strings.iter().map(TString::as_bytes)) };
         }
         DataType::Resource => {
+            if output.as_slice::<ResourceHandle>()?.iter().any(|handle| handle.owned.is_some()) {
+                let message = "a handle that owns its resource cannot leave its library: name it by a shared_name";
+                return Err(Error::unimplemented(message));
+            }
             let bytes = handle_bytes(&output)?;
+            // SAFETY: as the caller says.
+            if unsafe { (host.TF_ExpectedOutputDataType)(ctx, index as c_int) } == DataType::String.number() {
+                // SAFETY: as the caller says.
+                return unsafe { place.copy_strings([&*bytes].into_iter()) };
+            }
+            if host.handles == Handles::Strings {
+                return Err(Error::unimplemented("a handle of a resource cannot be made by TensorFlow's C API"));
+            }
             let length = bytes.len();
             give(host, dtype, &dims, bytes, |bytes| bytes.as_mut_ptr().cast(), length)
         }
@@ -175,7 +196,8 @@ pub(super) unsafe fn set_output(
         _ => {
             let length = output.aligned_bytes()?.len();
             if length <= FEW_BYTES {
-                let (_kept, first) = allocate(length)?;
+                // SAFETY: as the caller says.
+                let (_kept, first) = unsafe { place.allocate(dtype, length) }?;
                 // SAFETY: there is room for so many bytes.
                 unsafe { ptr::copy_nonoverlapping(output.aligned_bytes()?.as_ptr(), first.cast::<u8>(), length) };
                 return Ok(());
@@ -191,21 +213,53 @@ pub(super) unsafe fn set_output(
     status.check(|status| unsafe { (host.TF_SetOutput)(ctx, index as c_int, given.tensor, status) })
 }
 
-/// The message of the handle that a scalar holds.
-fn handle_bytes(output: &Tensor) -> Result<Vec<u8>> {
-    if output.as_slice::<ResourceHandle>()?.iter().any(|handle| handle.owned.is_some()) {
-        let message = "a handle that owns its resource cannot leave its library: give the resource a shared_name";
-        return Err(Error::unimplemented(message));
+/// An output, and its sizes.
+struct Place<'p> {
+    host: &'static Host,
+    status: &'p Status,
+    ctx: *mut TF_OpKernelContext,
+    index: usize,
+    dims: &'p [i64],
+}
+
+impl Place<'_> {
+    /// The output, as the host allocates it, and its first byte.
+    ///
+    /// # Safety
+    /// As [`input`].
+    unsafe fn allocate(&self, dtype: DataType, length: usize) -> Result<(HostTensor, *mut c_void)> {
+        let (index, rank) = (self.index as c_int, self.dims.len() as c_int);
+        // SAFETY: as the caller says; there are `rank` sizes.
+        let allocated = self.status.check(|status| unsafe {
+            let allocate = self.host.TF_AllocateOutput;
+            allocate(self.ctx, index, dtype.number(), self.dims.as_ptr(), rank, length, status)
+        })?;
+        let tensor = HostTensor { host: self.host, tensor: allocated };
+        let (first, room) = tensor.data();
+        if (first.is_null() && length > 0) || room < length {
+            return Err(Error::resource_exhausted(format!("the host gave no {length} bytes for output {index}")));
+        }
+        Ok((tensor, first))
     }
-    match &tensor_to_proto(output)?.resource_handle_val[..] {
-        [handle] if output.rank() == 0 => Ok(handle.encode_to_vec()),
-        _ => Err(Error::unimplemented("only a scalar of dtype resource can leave its library")),
+
+    /// Sets the output to copies of strings, as many as the sizes say.
+    ///
+    /// # Safety
+    /// As [`input`].
+    unsafe fn copy_strings<'s>(&self, strings: impl ExactSizeIterator<Item = &'s [u8]>) -> Result<()> {
+        // SAFETY: as the caller says.
+        let (_kept, first) = unsafe { self.allocate(DataType::String, strings.len() * size_of::<TF_TString>()) }?;
+        for (position, string) in strings.enumerate() {
+            // SAFETY: the host made so many empty strings there.
+            unsafe { (*first.cast::<TF_TString>().add(position)).assign(string) };
+        }
+        Ok(())
     }
 }
 
 /// A tensor of the host's over memory that `owner` keeps, which is dropped when the host needs it no more.
 fn give<O: Send>(
-    host: &'static Functions,
+    host: &'static Host,
     dtype: DataType,
     dims: &[i64],
     owner: O,

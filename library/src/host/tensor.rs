@@ -11,6 +11,7 @@ use kernlink_framework::{Error, Result};
 
 use super::{guarded, report};
 use crate::abi::{Deallocator, Strings, TF_DataType, TF_Status, TF_TString, TF_Tensor};
+use crate::handle::{handle_bytes, handle_from_bytes};
 
 /// What is behind a `TF_Tensor`.
 pub struct CTensor {
@@ -29,6 +30,8 @@ enum Data {
     Strings(Arc<Strings>),
     /// Strings in memory that was given.
     Foreign(Arc<Memory>),
+    /// A resource handle, and the bytes that C sees of it.
+    Handle(Tensor, Arc<[u8]>),
 }
 
 /// Memory that C gave, and how it is freed.
@@ -84,6 +87,11 @@ impl CTensor {
                 let length = tensor.aligned_bytes()?.len();
                 (Data::Tensor(tensor), length)
             }
+            DataType::Resource if tensor.rank() == 0 && tensor.reference().is_none() => {
+                let bytes: Arc<[u8]> = handle_bytes(&tensor)?.into();
+                let length = bytes.len();
+                (Data::Handle(tensor, bytes), length)
+            }
             _ => (Data::Tensor(tensor), 0),
         };
         Ok(CTensor { shape, dtype, length, data, is_read_only: false })
@@ -104,6 +112,7 @@ impl CTensor {
             Data::Tensor(tensor) => Data::Tensor(tensor.clone()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
             Data::Foreign(memory) => Data::Foreign(memory.clone()),
+            Data::Handle(handle, bytes) => Data::Handle(handle.clone(), bytes.clone()),
         };
         CTensor {
             shape: self.shape.clone(),
@@ -141,6 +150,7 @@ impl CTensor {
                 let tensor = tensor.clone().reshaped(self.shape.clone())?;
                 return if self.dtype == DataType::Bool { with_bools(tensor) } else { Ok(tensor) };
             }
+            Data::Handle(handle, _) => return Ok(handle.clone()),
             Data::Strings(strings) => strings.as_slice(),
             // SAFETY: who gave the memory said that so many strings are there, as `new_tensor` checked.
             Data::Foreign(memory) => unsafe {
@@ -161,6 +171,7 @@ impl CTensor {
             Data::Tensor(tensor) => tensor.expose().cast(),
             Data::Strings(strings) => strings.as_ptr().cast(),
             Data::Foreign(memory) => memory.pointer,
+            Data::Handle(_, bytes) => bytes.as_ptr().cast_mut().cast(),
         }
     }
 
@@ -169,7 +180,7 @@ impl CTensor {
         match &mut self.data {
             Data::Tensor(tensor) => tensor.is_unique(),
             Data::Strings(strings) => Arc::strong_count(strings) == 1,
-            Data::Foreign(_) => false,
+            Data::Foreign(_) | Data::Handle(..) => false,
         }
     }
 }
@@ -234,6 +245,11 @@ fn new_tensor(dtype: DataType, shape: Shape, memory: Memory) -> Result<CTensor> 
     let data = match dtype {
         DataType::String if memory.pointer.cast::<TF_TString>().is_aligned() => Data::Foreign(Arc::new(memory)),
         DataType::String => return Err(Error::invalid_argument("strings must be aligned to eight bytes")),
+        DataType::Resource if shape.rank() == 0 && length > 0 && !memory.pointer.is_null() => {
+            // SAFETY: C said that so many bytes are there.
+            let bytes: Arc<[u8]> = unsafe { std::slice::from_raw_parts(memory.pointer.cast::<u8>(), length) }.into();
+            Data::Handle(handle_from_bytes(&bytes)?, bytes)
+        }
         _ if !dtype.is_pod() => {
             return Err(Error::invalid_argument(format!("elements of {dtype} cannot be made of bytes")));
         }

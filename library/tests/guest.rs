@@ -1,0 +1,1 @@
+extern crate kernlink_framework as kernlink;
