@@ -53,19 +53,20 @@ const fn c_name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// How the handles of resources get to the host and back.
+/// What a host is, where hosts differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handles {
-    /// As what they are: Kernlink takes the bytes of a message for a handle.
-    Resources,
-    /// As strings that hold the message: TensorFlow's C API can make no handle.
-    Strings,
+pub enum HostKind {
+    /// It takes the bytes of a message for the handle of a resource, and kernels may call back at any time.
+    Kernlink,
+    /// Its C API can make no handles: they go as strings that hold the message. A kernel's callback is an object that ends with
+    /// the call of the kernel, so that a kernel must call back before it returns.
+    TensorFlow,
 }
 
 /// Who loaded the library.
 pub(super) struct Host {
     functions: Functions,
-    pub(super) handles: Handles,
+    pub(super) kind: HostKind,
 }
 
 impl std::ops::Deref for Host {
@@ -83,6 +84,6 @@ pub(super) fn host() -> Option<&'static Host> {
 }
 
 /// Notes the host; the first stays.
-pub(super) fn set_host(functions: Functions, handles: Handles) -> &'static Host {
-    HOST.get_or_init(|| Host { functions, handles })
+pub(super) fn set_host(functions: Functions, kind: HostKind) -> &'static Host {
+    HOST.get_or_init(|| Host { functions, kind })
 }

@@ -30,10 +30,24 @@ pub(super) fn add(kernels: Vec<&'static KernelDef>) {
 fn context() -> Result<&'static EagerContext> {
     static CONTEXT: OnceLock<Result<EagerContext>> = OnceLock::new();
     let make = || {
+        stay_loaded();
         let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner).clone();
         EagerContext::new(&Arc::new(Registry::new(linked_ops(), kernels)?))
     };
     CONTEXT.get_or_init(make).as_ref().map_err(Error::clone)
+}
+
+/// Keeps the library's code in the process for good: threads of the context run it, and none tells when it has left.
+fn stay_loaded() {
+    // SAFETY: zeros are null pointers.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let address = (stay_loaded as *const ()).cast();
+    // SAFETY: the address is within this library, whose name is the loader's; nothing is loaded that is not loaded already.
+    unsafe {
+        if libc::dladdr(address, &raw mut info) != 0 && !info.dli_fname.is_null() {
+            libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
+    }
 }
 
 /// Makes the kernel of a node; null if it fails.

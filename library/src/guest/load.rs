@@ -8,7 +8,7 @@ use kernlink_framework::kernel::Provider;
 use super::functions::set_host;
 use super::offer::offer;
 use super::status::Status;
-use super::{Functions, Handles};
+use super::{Functions, HostKind};
 use crate::abi::{INTERFACE, KernlinkHost};
 
 /// What the constructor of a library calls, with its own address. It must not panic.
@@ -19,10 +19,10 @@ pub fn library_loaded(provider: &'static Provider, constructor: *const ()) {
     }
     let outcome = match kernlink_host() {
         // SAFETY: Kernlink finds its own functions.
-        Some(lookup) => unsafe { offer_by(provider, Handles::Resources, |name| lookup(name.as_ptr())) },
+        Some(lookup) => unsafe { offer_by(provider, HostKind::Kernlink, |name| lookup(name.as_ptr())) },
         None if in_process(c"TF_RegisterKernelBuilder").is_null() => return,
         // SAFETY: functions of these names are TensorFlow's.
-        None => unsafe { offer_by(provider, Handles::Strings, in_process) },
+        None => unsafe { offer_by(provider, HostKind::TensorFlow, in_process) },
     };
     let said = outcome.unwrap_or_else(|why| format!("kernlink: library {} is not loaded: {why}\n", provider.name));
     eprint!("{said}");
@@ -39,13 +39,13 @@ pub fn library_loaded(provider: &'static Provider, constructor: *const ()) {
 #[doc(hidden)]
 pub unsafe fn offer_by(
     provider: &'static Provider,
-    handles: Handles,
+    kind: HostKind,
     lookup: impl Fn(&CStr) -> *const c_void,
 ) -> Result<String, String> {
     // SAFETY: as the caller says.
     let functions = unsafe { Functions::find(lookup) };
     let functions = functions.map_err(|missing| format!("the host lacks {}", missing.join(", ")))?;
-    let host = set_host(functions, handles);
+    let host = set_host(functions, kind);
     Ok(offer(host, &Status::new(host), provider).text(provider.name))
 }
 

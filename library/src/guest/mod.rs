@@ -14,7 +14,7 @@ mod shape;
 mod status;
 mod tensor;
 
-pub use functions::{Functions, Handles};
+pub use functions::{Functions, HostKind};
 pub use load::{library_loaded, offer_by};
 
 /// Makes the crate a library of ops: built as a `cdylib`, it loads into Kernlink and into TensorFlow, by

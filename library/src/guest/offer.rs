@@ -9,7 +9,7 @@ use kernlink_framework::dtype::DataType;
 use kernlink_framework::kernel::{CPU, ConstraintValues, KernelDef, Provider};
 use kernlink_framework::op::{ArgDef, ArgType, OpDef};
 
-use super::functions::{Handles, Host};
+use super::functions::{Host, HostKind};
 use super::refusals::Refusals;
 use super::status::{Status, text};
 use super::{kernel, shape};
@@ -44,7 +44,7 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
                 refusals.add("kernels", registration.to_string(), reason);
                 continue;
             }
-            *registrations.entry(registration).or_insert(false) |= kernel.waits;
+            *registrations.entry(registration).or_insert(false) |= kernel.waits && host.kind == HostKind::Kernlink;
         }
     }
     kernel::add(own);
@@ -66,7 +66,7 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
 /// Whether elements of this dtype are objects that cannot get to the host, or back.
 fn is_object(host: &Host, dtype: i32) -> bool {
     match DataType::from_number(dtype) {
-        Some(DataType::Resource) => host.handles == Handles::Strings,
+        Some(DataType::Resource) => host.kind == HostKind::TensorFlow,
         Some(DataType::Variant) => true,
         _ => false,
     }
@@ -98,12 +98,13 @@ fn unsuitable(op: &OpDef) -> Option<String> {
 fn offer_op(host: &Host, status: &Status, entry: &'static OpEntry) -> Result<()> {
     let op = entry.def;
     let spec = |item: &dyn std::fmt::Display| text(&item.to_string());
-    let argument = |arg: &ArgDef| match (&arg.ty, host.handles) {
-        (ArgType::Fixed(DataType::Resource), Handles::Strings) => {
-            spec(&ArgDef { ty: ArgType::Fixed(DataType::String), ..arg.clone() })
-        }
-        _ => spec(arg),
+    let is_string = |arg: &ArgDef| host.kind == HostKind::TensorFlow && arg.ty == ArgType::Fixed(DataType::Resource);
+    let argument = |arg: &ArgDef| match is_string(arg) {
+        true => spec(&ArgDef { ty: ArgType::Fixed(DataType::String), ..arg.clone() }),
+        false => spec(arg),
     };
+    // An op that takes a resource keeps its place among others that do, which the host cannot see of a string.
+    let is_stateful = op.is_stateful || op.inputs.iter().any(is_string);
     // SAFETY: the texts outlive the calls that take them, and the builder is used until it is registered, which frees it.
     unsafe {
         let builder = (host.TF_NewOpDefinitionBuilder)(text(&op.name).as_ptr());
@@ -120,7 +121,7 @@ fn offer_op(host: &Host, status: &Status, entry: &'static OpEntry) -> Result<()>
         let flags = [
             (op.is_commutative, host.TF_OpDefinitionBuilderSetIsCommutative),
             (op.is_aggregate, host.TF_OpDefinitionBuilderSetIsAggregate),
-            (op.is_stateful, host.TF_OpDefinitionBuilderSetIsStateful),
+            (is_stateful, host.TF_OpDefinitionBuilderSetIsStateful),
             (op.allows_uninitialized_input, host.TF_OpDefinitionBuilderSetAllowsUninitializedInput),
         ];
         for (_, set) in flags.iter().filter(|(is_set, _)| *is_set) {

@@ -8,7 +8,7 @@ use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::{ResourceHandle, Tensor};
 use kernlink_framework::{Error, Result};
 
-use super::functions::{Handles, Host};
+use super::functions::{Host, HostKind};
 use super::status::Status;
 use crate::abi::{TF_DataType, TF_OpKernelContext, TF_TString, TF_Tensor};
 use crate::handle::{handle_bytes, handle_from_bytes};
@@ -186,7 +186,7 @@ pub(super) unsafe fn set_output(
                 // SAFETY: as the caller says.
                 return unsafe { place.copy_strings([&*bytes].into_iter()) };
             }
-            if host.handles == Handles::Strings {
+            if host.kind == HostKind::TensorFlow {
                 return Err(Error::unimplemented("a handle of a resource cannot be made by TensorFlow's C API"));
             }
             let length = bytes.len();
