@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use kernlink::dtype::{DataType, Number, Pod, TString};
+use kernlink::dtype::{Number, Pod, TString};
 use kernlink::kernel::{
-    AsyncOpKernel, Attrs, KernelConstruction, KernelContext, KernelState, OpKernel, RawConstruction,
+    AsyncOpKernel, Attrs, KernelConstruction, KernelContext, KernelState, OpKernel, RawConstruction, ResourceHandleOp,
 };
+use kernlink::resource::Resource;
 use kernlink::shape_inference::InferenceContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Error, Result, ensure};
@@ -144,6 +145,13 @@ fn cut(ctx: &mut KernelContext<'_, Cut>) -> Result<()> {
     let pieces = (0..parts).map(|part| x.slice_rows(part * length, (part + 1) * length)).collect::<Result<Vec<_>>>()?;
     ctx.set_output_list(Cut::PIECES, pieces)
 }
+
+/// Asks for an attr when its shape is inferred, which a shape function in C cannot have.
+#[register_op(attr("size: int"), input("x: float"), output("y: float"), shape_fn = |c| {
+    c.set_output(0, c.vector(c.attr::<i64>("size").unwrap_or(1)));
+    Ok(())
+})]
+pub struct AskForAttr;
 
 /// A copy, of any plain dtype.
 #[register_op(attr("T: type"), input("x: T"), output("copy: T"), shape_fn = |c| {
@@ -344,9 +352,48 @@ fn double_on_gpu(_: &mut KernelContext<'_, DoubleLater>) -> Result<()> {
     Err(Error::unimplemented("there is no GPU here"))
 }
 
-/// The dtypes of [`CopyOf`] that have a kernel.
-pub const COPIED: fn() -> Vec<DataType> = || {
-    let mut dtypes = kernlink::dtype::NUMBER_TYPES.to_vec();
-    dtypes.push(DataType::Bool);
-    dtypes
-};
+/// Of a shape that nothing tells.
+#[register_op(output("x: float"), shape_fn = |_| Ok(()))]
+pub struct Source;
+
+/// A resource.
+#[derive(Default)]
+pub struct Total(AtomicI64);
+
+impl Resource for Total {
+    fn type_name() -> &'static str {
+        "every_kind::Total"
+    }
+}
+
+/// A handle of a total, which is zero at first.
+#[register_op(
+    attr("container: string = ''"),
+    attr("shared_name: string = ''"),
+    output("total: resource"),
+    stateful,
+    shape_fn = |c| {
+        c.set_output(0, c.scalar());
+        Ok(())
+    }
+)]
+pub struct TotalHandle;
+
+#[register_kernel(device = Cpu, op = TotalHandle)]
+type TotalHandleKernel = ResourceHandleOp<Total>;
+
+/// Adds to a total.
+#[register_op(input("total: resource"), input("amount: int64"), output("now: int64"), shape_fn = |c| {
+    c.set_output(0, c.scalar());
+    Ok(())
+})]
+pub struct AddToTotal;
+
+#[register_kernel(device = Cpu)]
+fn add_to_total(ctx: &mut KernelContext<'_, AddToTotal>) -> Result<()> {
+    let handle = ctx.handle(AddToTotal::TOTAL)?;
+    let total = ctx.resources()?.lookup_or_create_handle(handle, || Ok(Total::default()))?;
+    let amount: i64 = ctx.input(AddToTotal::AMOUNT)?.to_scalar()?;
+    let now = total.0.fetch_add(amount, Ordering::Relaxed) + amount;
+    ctx.set_output(AddToTotal::NOW, Tensor::scalar(now))
+}

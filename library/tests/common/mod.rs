@@ -1,0 +1,44 @@
+//! The ops of [`ops`](crate::ops), offered by this program to itself: as a library does that Kernlink loads.
+
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, OnceLock};
+
+use kernlink::Result;
+use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::device::CpuDevice;
+use kernlink::kernel::Provider;
+use kernlink::registry::Registry;
+use kernlink::runtime::run_op;
+use kernlink::tensor::Tensor;
+use kernlink_library::guest::{HostKind, offer_by};
+use kernlink_library::host::registration::collect;
+use kernlink_library::host::table;
+
+/// One of the host's functions.
+pub(crate) fn lookup(name: &CStr) -> *const c_void {
+    let name = name.to_str().unwrap();
+    table().into_iter().find(|(other, _)| *other == name).map_or(std::ptr::null(), |(_, address)| address)
+}
+
+/// A registry with what the library offered, and what it said to the user.
+pub(crate) fn load(provider: &'static Provider, kind: HostKind) -> &'static (Arc<Registry>, String) {
+    static LOADED: OnceLock<(Arc<Registry>, String)> = OnceLock::new();
+    LOADED.get_or_init(|| {
+        let registry = Arc::new(Registry::from_ops([]).unwrap());
+        // SAFETY: the functions are those of the list.
+        let (said, batch) = collect(|| unsafe { offer_by(provider, kind, lookup) });
+        batch.commit(&registry).unwrap();
+        (registry, said.unwrap())
+    })
+}
+
+/// Runs an op of the registry.
+pub(crate) fn run(
+    registry: &Arc<Registry>,
+    op: &str,
+    attrs: &[(&str, AttrValue)],
+    inputs: Vec<Tensor>,
+) -> Result<Vec<Tensor>> {
+    let attrs = attrs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<AttrMap>();
+    run_op(registry, &CpuDevice::new(2).unwrap(), op, attrs, inputs)
+}
