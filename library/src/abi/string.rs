@@ -194,6 +194,7 @@ impl Drop for Strings {
 }
 
 /// A string's data pointer, for C.
+#[cfg(feature = "host")]
 pub(crate) fn data_pointer(string: &TF_TString) -> *const c_char {
     string.as_ptr().cast()
 }
