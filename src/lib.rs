@@ -89,6 +89,8 @@ mod resources {}
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod golden;
+#[cfg(feature = "load-library")]
+mod load;
 mod model;
 #[cfg(feature = "npy")]
 pub mod npy;
@@ -107,6 +109,8 @@ pub use kernlink_macros::{
 pub use kernlink_ops as ops;
 #[cfg(feature = "train")]
 pub use kernlink_ops::train;
+#[cfg(feature = "load-library")]
+pub use load::{Libraries, OpLibrary, load_libraries_from_env, load_library_dir, load_op_library};
 pub use model::{MetaGraph, SavedModel};
 
 #[doc(hidden)]

@@ -31,6 +31,13 @@ pub struct OpEntry {
     pub writable: std::sync::atomic::AtomicBool,
 }
 
+impl OpEntry {
+    /// Where it is from, for people: `at src/lib.rs:12 (crate my-ops)`, or `in the library /tmp/libmy_ops.so`.
+    pub fn origin(&self) -> String {
+        self.location.origin(self.provider)
+    }
+}
+
 /// One registration of a kernel. Written by `#[register_kernel]`; see [`linked_kernels`].
 #[doc(hidden)]
 pub struct KernelEntry {

@@ -3,7 +3,8 @@
 //! Both sides speak TensorFlow's C API for kernels and ops, which has a stable binary interface. [`abi`] has its
 //! types, the signatures of all functions and the layout of strings; [`guest`] what makes a crate of ops a library; [`host`] the
 //! functions as the program that loads libraries gives them: a library that calls them registers ops and kernels, in a batch
-//! that is [committed](host::registration::Batch::commit) as a whole. Finding and opening files is to come.
+//! that is [committed](host::registration::Batch::commit) as a whole; [`load`] finds and opens libraries, and takes what they
+//! register.
 
 pub mod abi;
 #[cfg(feature = "guest")]
@@ -12,3 +13,5 @@ pub mod guest;
 mod handle;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(feature = "host")]
+pub mod load;

@@ -11,15 +11,34 @@ use crate::error::{Result, catch_panic};
 /// Where something was declared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Location {
-    /// The source file, as the compiler names it.
+    /// The source file, as the compiler names it; of what a library registered, the library.
     pub file: &'static str,
-    /// The line, from 1.
+    /// The line, from 1; 0 in a library, whose lines nobody knows.
     pub line: u32,
+}
+
+impl Location {
+    /// A library that was loaded.
+    pub const fn library(file: &'static str) -> Location {
+        Location { file, line: 0 }
+    }
+
+    /// Where something of this provider is from, for people: `at src/lib.rs:12 (crate my-ops)`, or `in the library
+    /// /tmp/libmy_ops.so`.
+    pub fn origin(&self, provider: &Provider) -> String {
+        match self.line {
+            0 => format!("in the library {}", self.file),
+            _ => format!("at {self} (crate {})", provider.name),
+        }
+    }
 }
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        match self.line {
+            0 => f.write_str(self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
     }
 }
 

@@ -32,13 +32,17 @@ pub(super) struct Changes {
 #[track_caller]
 fn entry(def: OpDef, shape_fn: Option<ShapeFn>) -> &'static OpEntry {
     let location = std::panic::Location::caller();
+    entry_at(def, shape_fn, Location { file: location.file(), line: location.line() })
+}
+
+fn entry_at(def: OpDef, shape_fn: Option<ShapeFn>, location: Location) -> &'static OpEntry {
     Box::leak(Box::new(OpEntry {
         def: Box::leak(Box::new(def)),
         shape_fn,
         system: false,
         selected: true,
         provider: &Provider::RUN_TIME,
-        location: Location { file: location.file(), line: location.line() },
+        location,
         writable: AtomicBool::new(false),
     }))
 }
@@ -134,15 +138,15 @@ impl Registry {
         self.change(|tables| kernels.iter().try_for_each(|kernel| insert(tables, kernel)))
     }
 
-    /// Registers the ops and kernels of a library atomically: all of them or, if one is refused, none. `before_use` is told of
-    /// the ops before anybody can find them. It does not wait if registrations are deferred, and the watcher, who may change the outcome of
-    /// one registration, is not asked.
+    /// Registers the ops and kernels of a library, which is at `origin`, atomically: all of them or, if one is refused, none.
+    /// `before_use` is told of the ops before anybody can find them. It does not wait if registrations are deferred, and the watcher,
+    /// who may change the outcome of one registration, is not asked.
     ///
     /// # Errors
     /// As [`Registry::register_op`] and [`Registry::register_kernel`].
-    #[track_caller]
     pub fn register_library(
         &self,
+        origin: Location,
         ops: Vec<(OpDef, Option<ShapeFn>)>,
         kernels: &[&'static KernelDef],
         before_use: impl FnOnce(&[&'static OpEntry]),
@@ -152,7 +156,7 @@ impl Registry {
             op.validate()?;
             validators.iter().try_for_each(|valid| valid(op))?;
         }
-        let entries: Vec<_> = ops.into_iter().map(|(def, shape_fn)| entry(def, shape_fn)).collect();
+        let entries: Vec<_> = ops.into_iter().map(|(def, shape_fn)| entry_at(def, shape_fn, origin)).collect();
         self.change(|tables| {
             for &entry in &entries {
                 insert_op(tables, entry)?;
@@ -162,6 +166,30 @@ impl Registry {
             Ok(())
         })?;
         Ok(entries)
+    }
+
+    /// Takes out, atomically, what [`Registry::register_library`] and [`Registry::register_kernels`] registered for a library that
+    /// goes. It does not come back by [`Registry::restore_kernels`]. What is not there is passed over.
+    ///
+    /// # Errors
+    /// FAILED_PRECONDITION if an op of the library has a kernel that is not the library's. Nothing has changed then.
+    pub fn unregister_library(&self, ops: &[&'static OpEntry], kernels: &[&'static KernelDef]) -> Result<()> {
+        self.change(|tables| {
+            kernels.iter().for_each(|kernel| tables.forget(kernel));
+            for &entry in ops {
+                let name: &str = &entry.def.name;
+                if !tables.ops.get(name).is_some_and(|there| std::ptr::eq(*there, entry)) {
+                    continue;
+                }
+                if let Some(kernel) = tables.kernels_of(name).and_then(|kernels| kernels.all().into_iter().next()) {
+                    let message = format!("op {name} cannot go: there is another's kernel for it: {kernel}");
+                    return Err(Error::failed_precondition(message));
+                }
+                tables.ops.remove(name);
+                tables.kernels.remove(name);
+            }
+            Ok(())
+        })
     }
 
     /// Removes kernels; returns how many. Existing plans keep them.

@@ -303,9 +303,12 @@ fn registered_twice(first: &RewriteEntry, second: &RewriteEntry) -> String {
 
 fn declared_twice(first: &OpEntry, second: &OpEntry) -> String {
     format!(
-        "op {} is declared at {} (crate {}) and again at {} (crate {}): an op of one's own has a name of its own, such as \
-         `name = \"Mine>{}\"`, or one of the crates is left out",
-        first.def.name, first.location, first.provider.name, second.location, second.provider.name, first.def.name
+        "op {} is declared {} and again {}: an op of one's own has a name of its own, such as `name = \"Mine>{}\"`, or one of \
+         the two is left out",
+        first.def.name,
+        first.origin(),
+        second.origin(),
+        first.def.name
     )
 }
 

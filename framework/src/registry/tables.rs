@@ -84,6 +84,13 @@ impl Tables {
         }
     }
 
+    /// Takes a kernel out for good.
+    pub(super) fn forget(&mut self, def: &'static KernelDef) {
+        if let Some(kernels) = self.kernels.get_mut(def.op) {
+            Arc::make_mut(kernels).registered.retain(|registered| !std::ptr::eq(registered.def, def));
+        }
+    }
+
     /// How many kernels in use match.
     pub(super) fn count(&self, filter: &KernelFilter) -> usize {
         let kernels = self.kernels_of(&filter.op);

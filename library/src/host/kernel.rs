@@ -14,8 +14,9 @@ use kernlink_framework::{Code, Error, Result};
 
 use super::construction::Construction;
 use super::context::{Call, Done};
-use super::registration::{LibraryInUse, failed, take_kernel};
-use super::{guarded, report, text};
+use super::in_use::Use;
+use super::registration::{failed, take_kernel, take_unused};
+use super::{LibraryInUse, guarded, report, text};
 use crate::abi::{
     ComputeAsyncFunction, ComputeFunction, CreateFunction, DeleteFunction, TF_DataType, TF_KernelBuilder, TF_Status,
 };
@@ -25,7 +26,8 @@ struct Builder {
     op: Result<String>,
     device: Result<String>,
     functions: Functions,
-    types: Vec<(String, DataType)>,
+    /// The dtypes of each attr that is constrained.
+    types: Vec<(String, Vec<DataType>)>,
     host_memory: Vec<String>,
     label: String,
     priority: i32,
@@ -55,7 +57,7 @@ struct Kernel {
     functions: Functions,
     graph_def_version: i32,
     /// Keeps the library from being unloaded.
-    _library: Arc<LibraryInUse>,
+    _library: Use,
 }
 
 // SAFETY: TensorFlow's kernels are called on any thread, several at once: a library's functions are written for that.
@@ -65,6 +67,10 @@ unsafe impl Sync for Kernel {}
 
 impl Kernel {
     fn new(functions: Functions, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Kernel> {
+        let entered = library.enter()?;
+        if matches!(functions.compute, Compute::Later(_)) {
+            library.has_threads();
+        }
         let construction = Construction::new(node);
         let made = match functions.create {
             // SAFETY: the library's function, with a context that lives as long as the call.
@@ -73,7 +79,7 @@ impl Kernel {
         };
         let graph_def_version = node.surroundings.map_or(0, |surroundings| surroundings.graph_def_version);
         // If it failed, what was made is deleted, as by TensorFlow.
-        let kernel = Kernel { made, functions, graph_def_version, _library: library.clone() };
+        let kernel = Kernel { made, functions, graph_def_version, _library: entered };
         construction.outcome().map(|()| kernel)
     }
 }
@@ -125,17 +131,22 @@ impl DynKernel for Kernel {
     }
 }
 
-/// The framework's name of a device type that C named.
-fn device_type(name: &str) -> Result<DeviceType> {
-    [CPU, GPU]
-        .into_iter()
-        .find(|device| device.0 == name)
-        .ok_or_else(|| Error::invalid_argument(format!("kernels of libraries run on {CPU} or {GPU}, not on `{name}`")))
+/// The framework's name of a device type that C named, if the framework has it.
+fn device_type(name: &str) -> Option<DeviceType> {
+    [CPU, GPU].into_iter().find(|device| device.0 == name)
 }
 
 impl Builder {
     fn into_c(self) -> *mut TF_KernelBuilder {
         Box::into_raw(Box::new(self)).cast()
+    }
+
+    /// Constrains an attr. All constraints on one must hold, as in TensorFlow.
+    fn constrain(&mut self, attr: &str, types: Vec<DataType>) {
+        match self.types.iter_mut().find(|(other, _)| other == attr) {
+            Some((_, left)) => left.retain(|dtype| types.contains(dtype)),
+            None => self.types.push((attr.to_owned(), types)),
+        }
     }
 
     /// # Safety
@@ -146,31 +157,30 @@ impl Builder {
     }
 
     fn register(self) -> Result<()> {
-        let (op, device) = (self.op?, device_type(&self.device?)?);
+        let (op, device) = (self.op?, self.device?);
         if let Some(failure) = self.failure {
             return Err(failure);
         }
         if matches!(self.functions.compute, Compute::Missing) {
             return Err(Error::invalid_argument(format!("the kernel of {op} has no function that computes")));
         }
+        // As in TensorFlow, what no node can get is taken and never chosen.
+        let Some(device) = device_type(&device) else {
+            return take_unused(format!("{op} on {device}: there is no such device, only {CPU} and {GPU}"));
+        };
+        if let Some((attr, _)) = self.types.iter().find(|(_, types)| types.is_empty()) {
+            return take_unused(format!("{op} on {device}: its constraints on {attr} leave no dtype"));
+        }
         let functions = self.functions;
         let mut kernel = KernelDefBuilder::new(op, device).label(self.label).priority(self.priority);
-        // Of one attr several dtypes are one constraint.
-        let mut attrs: Vec<&str> = Vec::new();
-        for (attr, _) in &self.types {
-            if !attrs.contains(&&**attr) {
-                attrs.push(attr);
-            }
-        }
-        for attr in attrs {
-            let types: Vec<DataType> =
-                self.types.iter().filter(|(other, _)| other == attr).map(|(_, dtype)| *dtype).collect();
-            kernel = kernel.types(attr, &types);
+        for (attr, types) in &self.types {
+            kernel = kernel.types(attr, types);
         }
         for argument in &self.host_memory {
             kernel = kernel.host_memory(argument);
         }
         take_kernel(|library| -> &'static KernelDef {
+            let (kernel, library) = (kernel.location(library.origin()), library.clone());
             kernel.create_with(move |node| Ok(Box::new(Kernel::new(functions, &library, node)?)))
         })
     }
@@ -242,7 +252,7 @@ pub unsafe extern "C" fn TF_KernelBuilder_TypeConstraint(
             .inspect_err(|error| {
                 builder.failure.get_or_insert_with(|| error.clone());
             })?;
-        builder.types.push((attr.to_owned(), dtype));
+        builder.constrain(attr, vec![dtype]);
         Ok(())
     };
     // SAFETY: as said in `host`.
@@ -324,7 +334,7 @@ pub unsafe extern "C" fn TF_RegisterKernelBuilderWithKernelDef(
             let values = constraint.allowed_values.as_ref().map(kernlink_framework::proto::attr_from_proto);
             match values.transpose()? {
                 Some(kernlink_framework::attr::AttrValue::ListType(types)) => {
-                    builder.types.extend(types.into_iter().map(|dtype| (constraint.name.clone(), dtype)));
+                    builder.constrain(&constraint.name, types);
                 }
                 _ => {
                     let message = format!("the KernelDef's constraint on `{}` is no list of dtypes", constraint.name);

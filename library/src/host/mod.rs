@@ -14,6 +14,7 @@ mod boundary;
 mod buffer;
 mod construction;
 mod context;
+pub(crate) mod in_use;
 mod kernel;
 mod op;
 pub mod registration;
@@ -24,6 +25,7 @@ mod tensor;
 
 pub use boundary::{guarded, report, text};
 pub use buffer::{buffer_of, bytes_of, fill};
+pub use in_use::LibraryInUse;
 pub use status::Status;
 pub use tensor::CTensor;
 

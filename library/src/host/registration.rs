@@ -4,15 +4,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use kernlink_framework::collect::OpEntry;
-use kernlink_framework::kernel::KernelDef;
+use kernlink_framework::kernel::{KernelDef, Location};
 use kernlink_framework::op::OpDef;
 use kernlink_framework::registry::Registry;
 use kernlink_framework::shape_inference::InferenceContext;
 use kernlink_framework::{Error, Result};
 
+use super::LibraryInUse;
 use super::shape::infer;
 use crate::abi::ShapeFunction;
 
@@ -23,30 +24,29 @@ pub struct PendingOp {
 }
 
 /// What a library registered while it was loaded.
-#[derive(Default)]
 pub struct Batch {
     ops: Vec<PendingOp>,
     kernels: Vec<&'static KernelDef>,
+    /// The kernels that no node can get, each with the reason.
+    unused: Vec<String>,
     /// The first registration that failed: with it the library fails.
     failure: Option<Error>,
-    /// Held by each kernel of the library that exists.
     library: Arc<LibraryInUse>,
 }
-
-/// Is shared by all that has pointers into a library: as long as it is shared, the library must stay.
-#[derive(Debug, Default)]
-pub struct LibraryInUse(());
 
 thread_local! {
     static LOADING: RefCell<Option<Batch>> = const { RefCell::new(None) };
 }
+
+/// Kernels for ops that are not there so far, with the registry that waits for the ops.
+static WAITING: Mutex<Vec<(Weak<Registry>, &'static KernelDef)>> = Mutex::new(Vec::new());
 
 /// The registry of a program that registers without loading, as one that is linked to `libtensorflow` and calls
 /// `TF_RegisterKernelBuilder` itself.
 static TARGET: OnceLock<Arc<Registry>> = OnceLock::new();
 
 /// The shape functions of ops from libraries, by the addresses of their declarations, which stay.
-static SHAPES: RwLock<BTreeMap<usize, ShapeFunction>> = RwLock::new(BTreeMap::new());
+static SHAPES: RwLock<BTreeMap<usize, (ShapeFunction, Arc<LibraryInUse>)>> = RwLock::new(BTreeMap::new());
 
 /// Says where registrations go that no load waits for. The first call counts.
 pub fn register_into(registry: &Arc<Registry>) {
@@ -55,30 +55,68 @@ pub fn register_into(registry: &Arc<Registry>) {
 
 /// Collects what `load` registers on this thread.
 pub fn collect<R>(load: impl FnOnce() -> R) -> (R, Batch) {
-    let before = LOADING.replace(Some(Batch::default()));
+    collect_of(Location::library("(this program)"), load)
+}
+
+/// Collects what `load` registers on this thread, for the library at `origin`.
+pub fn collect_of<R>(origin: Location, load: impl FnOnce() -> R) -> (R, Batch) {
+    let before = LOADING.replace(Some(Batch::new(origin)));
     let result = load();
-    (result, LOADING.replace(before).unwrap_or_default())
+    // What registers puts the batch back.
+    (result, LOADING.replace(before).unwrap_or_else(|| Batch::new(origin)))
+}
+
+/// Whether a library is being loaded on this thread.
+pub(crate) fn is_loading() -> bool {
+    LOADING.with_borrow(Option::is_some)
 }
 
 impl Batch {
-    /// Registers all of it, or nothing.
+    fn new(origin: Location) -> Batch {
+        Batch {
+            ops: Vec::new(),
+            kernels: Vec::new(),
+            unused: Vec::new(),
+            failure: None,
+            library: LibraryInUse::new(origin),
+        }
+    }
+
+    /// Whether nothing was registered, not even in vain.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.kernels.is_empty() && self.unused.is_empty() && self.failure.is_none()
+    }
+
+    /// Registers all of it, or nothing. Kernels for ops that are not there wait for their ops, as in TensorFlow.
     ///
     /// # Errors
     /// The first failure while it was collected; ALREADY_EXISTS for an op or a kernel that is there already; and what else a
     /// registry refuses.
-    pub fn commit(self, registry: &Registry) -> Result<Registered> {
+    pub fn commit(self, registry: &Arc<Registry>) -> Result<Registered> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let shape_functions: Vec<_> = self.ops.iter().map(|op| op.shape_function).collect();
-        let ops = self.ops.into_iter().map(|op| (op.def, op.shape_function.map(|_| infer_by_library as _))).collect();
-        let ops = registry.register_library(ops, &self.kernels, |entries| {
+        let Batch { ops, kernels, mut unused, library, .. } = self;
+        let is_there = |op: &str| ops.iter().any(|new| new.def.name == op) || registry.find_op(op).is_some();
+        let (usable, waiting): (Vec<_>, Vec<_>) = kernels.iter().copied().partition(|kernel| is_there(kernel.op));
+        let shape_functions: Vec<_> = ops.iter().map(|op| op.shape_function).collect();
+        let ops = ops.into_iter().map(|op| (op.def, op.shape_function.map(|_| infer_by_library as _))).collect();
+        let ops = registry.register_library(library.origin(), ops, &usable, |entries| {
             let mut shapes = SHAPES.write().unwrap_or_else(PoisonError::into_inner);
             for (entry, function) in entries.iter().zip(shape_functions) {
-                shapes.extend(function.map(|function| (key(entry.def), function)));
+                shapes.extend(function.map(|function| (key(entry.def), (function, library.clone()))));
             }
         })?;
-        Ok(Registered { ops, kernels: self.kernels, library: self.library })
+        unused.extend(waiting.iter().map(|kernel| format!("{kernel}: there is no such op so far")));
+        let mut all_waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        // A kernel that does not fit the op that came is of no use to anybody.
+        all_waiting.retain(|(of, kernel)| {
+            let is_for_these = ops.iter().any(|op| op.def.name == kernel.op);
+            let joins = is_for_these && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, registry));
+            !(joins && registry.register_kernel(kernel).is_ok()) && of.strong_count() > 0
+        });
+        all_waiting.extend(waiting.into_iter().map(|kernel| (Arc::downgrade(registry), kernel)));
+        Ok(Registered { ops, kernels, unused, library })
     }
 }
 
@@ -86,17 +124,28 @@ impl Batch {
 pub struct Registered {
     /// Its ops.
     pub ops: Vec<&'static OpEntry>,
-    /// Its kernels.
+    /// Its kernels, with those that wait for their op.
     pub kernels: Vec<&'static KernelDef>,
-    /// Shared as long as one of its kernels exists.
+    /// Its kernels that no node could get when it was loaded, each with the reason.
+    pub unused: Vec<String>,
+    /// Counts what of it exists.
     pub library: Arc<LibraryInUse>,
 }
 
-/// Forgets the shape functions of ops whose library goes.
-pub fn forget_shape_functions(ops: &[&'static OpEntry]) {
-    let mut shapes = SHAPES.write().unwrap_or_else(PoisonError::into_inner);
-    for entry in ops {
-        shapes.remove(&key(entry.def));
+impl Registered {
+    /// Takes all of it out of the registry.
+    ///
+    /// # Errors
+    /// FAILED_PRECONDITION if an op of it has another's kernel; nothing has changed then.
+    pub fn withdraw(&self, registry: &Registry) -> Result<()> {
+        registry.unregister_library(&self.ops, &self.kernels)?;
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|(_, kernel)| !self.kernels.iter().any(|own| std::ptr::eq(*own, *kernel)));
+        let mut shapes = SHAPES.write().unwrap_or_else(PoisonError::into_inner);
+        for entry in &self.ops {
+            shapes.remove(&key(entry.def));
+        }
+        Ok(())
     }
 }
 
@@ -106,18 +155,22 @@ fn key(op: &OpDef) -> usize {
 
 /// The shape function of every op from a library.
 fn infer_by_library(c: &mut InferenceContext<'_>) -> Result<()> {
-    let found = SHAPES.read().unwrap_or_else(PoisonError::into_inner).get(&key(c.op())).copied();
+    let found = SHAPES.read().unwrap_or_else(PoisonError::into_inner).get(&key(c.op())).cloned();
     match found {
-        Some(function) => infer(function, c),
+        Some((function, library)) => {
+            let _entered = library.enter()?;
+            infer(function, c)
+        }
         None => Err(Error::failed_precondition(format!("the library of op {} was unloaded", c.op().name))),
     }
 }
 
 /// Adds to the batch of the library that is being loaded, or registers at once. Nothing is borrowed meanwhile: what a registry
 /// asks about a registration may register something itself.
+#[track_caller]
 fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
     let Some(mut batch) = LOADING.take() else {
-        let mut alone = Batch::default();
+        let mut alone = Batch::new(Location::library("(this program)"));
         add(&mut alone);
         return alone.commit(target()?).map(drop);
     };
@@ -132,8 +185,16 @@ pub(super) fn take_op(op: PendingOp) -> Result<()> {
 }
 
 /// Takes a kernel, which is made once it is known what it is a part of.
-pub(super) fn take_kernel(make: impl FnOnce(Arc<LibraryInUse>) -> &'static KernelDef) -> Result<()> {
-    take(|batch| batch.kernels.push(make(batch.library.clone())))
+pub(super) fn take_kernel(make: impl FnOnce(&Arc<LibraryInUse>) -> &'static KernelDef) -> Result<()> {
+    take(|batch| {
+        let kernel = make(&batch.library);
+        batch.kernels.push(kernel);
+    })
+}
+
+/// Takes note of a kernel that no node can get, and why.
+pub(super) fn take_unused(kernel: String) -> Result<()> {
+    take(|batch| batch.unused.push(kernel))
 }
 
 /// Notes a registration that failed before it got here.
@@ -146,8 +207,8 @@ pub(super) fn failed(error: &Error) {
 }
 
 #[track_caller]
-fn target() -> Result<&'static Registry> {
-    TARGET.get().map(|registry| &**registry).ok_or_else(|| {
+fn target() -> Result<&'static Arc<Registry>> {
+    TARGET.get().ok_or_else(|| {
         Error::failed_precondition(
             "nothing is being loaded, and the program has named no registry: load the library by `load_op_library`",
         )

@@ -9,6 +9,7 @@ use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::{ALIGNMENT, Tensor};
 use kernlink_framework::{Error, Result};
 
+use super::in_use::{Use, keep_owner};
 use super::{guarded, report};
 use crate::abi::{Deallocator, Strings, TF_DataType, TF_Status, TF_TString, TF_Tensor};
 use crate::handle::{handle_bytes, handle_from_bytes};
@@ -40,6 +41,8 @@ struct Memory {
     length: usize,
     free: Option<Deallocator>,
     argument: *mut c_void,
+    /// Keeps the library that has the memory or frees it.
+    _library: Option<Use>,
 }
 
 // SAFETY: the C API lets tensors be used and freed on any thread; who gives memory says so by giving it.
@@ -296,7 +299,8 @@ pub unsafe extern "C" fn TF_NewTensor(
     argument: *mut c_void,
 ) -> *mut TF_Tensor {
     guarded(ptr::null_mut(), || {
-        let memory = Memory { pointer: data, length, free: deallocator, argument };
+        let addresses = [data.addr(), deallocator.map_or(0, |free| free as usize)];
+        let memory = Memory { pointer: data, length, free: deallocator, argument, _library: keep_owner(addresses) };
         // SAFETY: as said in `host`.
         let made = dtype_of(dtype).and_then(|dtype| new_tensor(dtype, unsafe { shape_of(dims, rank) }?, memory));
         made.map_or(ptr::null_mut(), CTensor::into_c)

@@ -111,11 +111,13 @@ pub(super) fn short(location: Location) -> String {
     let file = location.file.replace('\\', "/");
     let absolute = file.starts_with('/') || file.get(1..2) == Some(":");
     if !absolute {
-        return format!("{file}:{}", location.line);
+        return location.to_string().replace('\\', "/");
     }
     let parts: Vec<&str> = file.split('/').collect();
     let from = parts.iter().rposition(|part| *part == "src").unwrap_or(parts.len() - 1).saturating_sub(1);
-    format!("{}:{}", parts[from..].join("/").trim_start_matches('/'), location.line)
+    let file = parts[from..].join("/");
+    let file = file.trim_start_matches('/');
+    if location.line == 0 { file.to_owned() } else { format!("{file}:{}", location.line) }
 }
 
 #[cfg(test)]

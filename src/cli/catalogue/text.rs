@@ -46,8 +46,12 @@ pub(super) fn describe(text: &mut String, entry: &OpEntry, kernels: &[&'static K
     if let Some(wrapper) = Wrapper::of(entry) {
         let _ = writeln!(text, "\nin Rust:\n  {}", wrapper.text().replace('\n', "\n  "));
     }
-    let feature = words::feature(entry).map(|feature| format!(", feature {feature}")).unwrap_or_default();
-    let _ = writeln!(text, "\ndeclared at {} (crate {}{feature})", entry.location, entry.provider.name);
+    let _ = match words::feature(entry) {
+        Some(feature) => {
+            writeln!(text, "\ndeclared at {} (crate {}, feature {feature})", entry.location, entry.provider.name)
+        }
+        None => writeln!(text, "\ndeclared {}", entry.origin()),
+    };
     let _ = match kernels.len() {
         0 => writeln!(text, "\nkernels: none is linked"),
         number => writeln!(text, "\nkernels: {number}"),
@@ -129,5 +133,5 @@ fn kernel_row(text: &mut String, row: &Row) {
     if kernel.system {
         let _ = write!(text, ", system");
     }
-    let _ = writeln!(text, "\n      {} at {} (crate {})", row.type_name(), kernel.location, kernel.provider.name);
+    let _ = writeln!(text, "\n      {} {}", row.type_name(), kernel.location.origin(kernel.provider));
 }

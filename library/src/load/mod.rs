@@ -1,0 +1,145 @@
+//! Loading op libraries while the program runs.
+//!
+//! A library is a shared library that registers its ops and kernels when it is opened: one in Rust whose crate calls `library!()`, or
+//! one in C against TensorFlow's `kernels.h` and `ops.h`. [`load_op_library`] reads its file before any code of it runs, opens it,
+//! collects what it registers, and puts that into a registry as a whole, or not at all. Graphs, sessions and eager contexts that use
+//! the registry have the ops at once.
+//!
+//! Libraries load on Linux. A library in C finds TensorFlow's functions under their names, which the first load makes known to the whole
+//! process: a process that loads such libraries into Kernlink cannot load TensorFlow itself. Its functions run without
+//! Kernlink between: where one writes outside of its memory or ends the process, nothing can catch it. A panic in a kernel of a library in
+//! Rust is an error of the run, which the library makes of it.
+
+#[cfg(target_os = "linux")]
+mod exports;
+#[cfg(target_os = "linux")]
+mod file;
+mod folder;
+#[cfg(target_os = "linux")]
+mod open;
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
+mod open;
+#[cfg(target_os = "linux")]
+mod system;
+
+pub use folder::{Libraries, VARIABLE, load_libraries, load_libraries_from_env, load_library_dir};
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use kernlink_framework::kernel::KernelDef;
+use kernlink_framework::op::OpDef;
+use kernlink_framework::registry::Registry;
+use kernlink_framework::{Error, Result};
+
+use crate::host::registration::Registered;
+
+/// A library of ops and kernels that was loaded. It stays when this is dropped, until the program ends or [`OpLibrary::unload`]
+/// succeeds.
+#[derive(Clone)]
+pub struct OpLibrary(Arc<Loaded>);
+
+struct Loaded {
+    path: PathBuf,
+    /// Whichever path leads to it, it is the same file.
+    file: FileId,
+    registry: Weak<Registry>,
+    registered: Registered,
+    opened: open::Opened,
+}
+
+/// Device and number of a file.
+type FileId = (u64, u64);
+
+/// All that are loaded. Locked while one is being loaded or unloaded, so that the others wait.
+static LIBRARIES: Mutex<Vec<OpLibrary>> = Mutex::new(Vec::new());
+
+fn libraries() -> MutexGuard<'static, Vec<OpLibrary>> {
+    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Loads a library of ops into a registry. A second time, whatever path leads to the file, it is the same library, and nothing is done.
+///
+/// A kernel for an op that is there already competes with the others: the higher priority is taken. A kernel for an op that is not
+/// there waits for it, and one for a device that Kernlink does not have is never taken ([`OpLibrary::unused`]), as in TensorFlow.
+///
+/// # Errors
+/// Nothing of the library is left behind by any of them.
+/// - NOT_FOUND if the file is missing, is a folder, is no shared library or one for another machine, or asks for functions that
+///   Kernlink does not have.
+/// - FAILED_PRECONDITION if it is written for another interface than this Kernlink's, is loaded for another registry, or is in the
+///   process already without having been loaded here, and if TensorFlow itself is in the process and the library is one in C.
+/// - INVALID_ARGUMENT if it is no library of ops, and what is wrong with an op or kernel of it.
+/// - ALREADY_EXISTS if an op is there already, with both origins, or a kernel that would be taken for the same nodes.
+/// - UNIMPLEMENTED on systems other than Linux.
+pub fn load_op_library(path: impl AsRef<Path>, registry: &Arc<Registry>) -> Result<OpLibrary> {
+    open::load(path.as_ref(), registry)
+}
+
+impl OpLibrary {
+    /// The file, by its whole path.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Its ops, in the order in which it declared them.
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = &'static OpDef> + '_ {
+        self.0.registered.ops.iter().map(|entry| entry.def)
+    }
+
+    /// Its kernels, in the order in which it registered them.
+    pub fn kernels(&self) -> &[&'static KernelDef] {
+        &self.0.registered.kernels
+    }
+
+    /// Its kernels that no node could get when it was loaded, each with the reason.
+    pub fn unused(&self) -> &[String] {
+        &self.0.registered.unused
+    }
+
+    /// How many kernels of it exist, shape functions of it run, and tensors are in its memory.
+    pub fn users(&self) -> usize {
+        self.0.registered.library.users()
+    }
+
+    /// Takes its ops and kernels out of the registry, and its code out of memory. Graphs that have its ops remain, and fail when
+    /// they run.
+    ///
+    /// # Errors
+    /// FAILED_PRECONDITION if anything of it lives: a kernel that a session or an eager context made, a tensor in its memory, another
+    /// library's kernel for an op of it. One with kernels that call back stays once such a kernel was made, since nobody knows when its
+    /// threads have left its code. Nothing has changed then.
+    pub fn unload(&self) -> Result<()> {
+        let mut libraries = libraries();
+        let Some(position) = libraries.iter().position(|library| Arc::ptr_eq(&library.0, &self.0)) else {
+            let message = format!("the library {} was unloaded already", self.0.path.display());
+            return Err(Error::failed_precondition(message));
+        };
+        let registered = &self.0.registered;
+        registered.library.close()?;
+        if let Some(registry) = self.0.registry.upgrade()
+            && let Err(error) = registered.withdraw(&registry)
+        {
+            registered.library.reopen();
+            return Err(error.context(format!("the library {} cannot be unloaded", self.0.path.display())));
+        }
+        self.0.opened.close(&registered.library);
+        libraries.remove(position);
+        Ok(())
+    }
+}
+
+impl PartialEq for OpLibrary {
+    fn eq(&self, other: &OpLibrary) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for OpLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ops: Vec<_> = self.ops().map(|op| &op.name).collect();
+        f.debug_struct("OpLibrary").field("path", &self.0.path).field("ops", &ops).finish_non_exhaustive()
+    }
+}
