@@ -490,7 +490,6 @@ fn kernels_call_back_from_other_threads() {
         unsafe {
             let builder = TF_NewAsyncKernelBuilder(c"Later".as_ptr(), c"CPU".as_ptr(), None, Some(later_compute), None);
             checked(|status| TF_KernelBuilder_TypeConstraint(builder, c"T".as_ptr(), 7, status));
-            checked(|status| TF_KernelBuilder_TypeConstraint(builder, c"T".as_ptr(), 1, status));
             checked(|status| TF_RegisterKernelBuilder(c"Later".as_ptr(), builder, status));
         }
     });
@@ -599,16 +598,27 @@ fn constraints_come_in_any_order_and_from_a_kernel_def() {
         declare_pair();
         // SAFETY: as a library would.
         let change = |builder| unsafe {
-            for (attr, dtype) in [(c"T", float), (c"U", int), (c"T", double), (c"U", float)] {
+            for (attr, dtype) in [(c"T", float), (c"U", int), (c"T", float)] {
                 checked(|status| TF_KernelBuilder_TypeConstraint(builder, attr.as_ptr(), dtype.number(), status));
             }
         };
         assert_eq!(kernel(c"Pair", None, Some(first_compute), None, change), 0);
     });
-    assert!(runs(&registry, [float, float]).is_ok());
     assert!(runs(&registry, [float, int]).is_ok());
     assert_eq!(runs(&registry, [int, int]).unwrap_err(), Code::NotFound);
-    assert_eq!(runs(&registry, [float, double]).unwrap_err(), Code::NotFound);
+    assert_eq!(runs(&registry, [float, float]).unwrap_err(), Code::NotFound);
+    // All constraints on an attr must hold: these leave nothing.
+    let registry = loaded(|| {
+        declare_pair();
+        // SAFETY: as a library would.
+        let change = |builder| unsafe {
+            for dtype in [float, double] {
+                checked(|status| TF_KernelBuilder_TypeConstraint(builder, c"T".as_ptr(), dtype.number(), status));
+            }
+        };
+        assert_eq!(kernel(c"Pair", None, Some(first_compute), None, change), 0);
+    });
+    assert!(registry.kernels_of("Pair").is_empty());
 
     let def = KernelDef {
         op: "Pair".into(),
@@ -657,12 +667,6 @@ fn what_is_not_whole_leaves_nothing_behind() {
     })
     .unwrap();
     assert!(code == Code::AlreadyExists && message.contains("Scale"), "{message}");
-    let (code, message) = refused(&|| {
-        other();
-        assert_eq!(kernel(c"Nowhere", None, Some(scale_compute), None, |_| ()), 0);
-    })
-    .unwrap();
-    assert!(code == Code::NotFound && message.contains("Nowhere"), "{message}");
     let (code, _) = refused(&|| {
         other();
         assert_eq!(kernel(c"Other", None, None, None, |_| ()), Code::InvalidArgument as c_int);
@@ -687,6 +691,34 @@ fn what_is_not_whole_leaves_nothing_behind() {
     assert!(registry.find_op("Other").is_some());
     // Outside of a load, and without a registry that was named.
     assert_eq!(declare(c"Alone", &[], &[], &[], None), Code::FailedPrecondition as c_int);
+}
+
+#[test]
+fn kernels_wait_for_their_op_and_leave_with_their_library() {
+    let registry = empty();
+    let ((), batch) = collect(|| assert_eq!(kernel(c"Scale", None, Some(first_compute), None, |_| ()), 0));
+    let early = batch.commit(&registry).unwrap();
+    assert!(early.unused[0].contains("there is no such op so far"), "{:?}", early.unused);
+    let ((), batch) = collect(|| {
+        assert_eq!(declare(c"Scale", &[c"factor: float = 2.0"], &[c"x: float"], &[c"y: float"], Some(scale_shape)), 0);
+        // SAFETY: as a library would.
+        let builder =
+            unsafe { TF_NewKernelBuilder(c"Scale".as_ptr(), c"XYZ".as_ptr(), None, Some(first_compute), None) };
+        // SAFETY: as a library would.
+        checked(|status| unsafe { TF_RegisterKernelBuilder(c"Scale".as_ptr(), builder, status) });
+    });
+    let late = batch.commit(&registry).unwrap();
+    assert!(late.unused[0].contains("Scale on XYZ: there is no such device"), "{:?}", late.unused);
+    let x = Tensor::vector(&[1.0f32]).unwrap();
+    let y = run(&registry, "Scale", &[], vec![x.clone()]).unwrap();
+    assert_eq!(y[0].as_slice::<f32>().unwrap(), [1.0]);
+    // Another's kernel holds the op.
+    let refused = late.withdraw(&registry).unwrap_err();
+    assert!(refused.message().contains("another's kernel"), "{refused}");
+    early.withdraw(&registry).unwrap();
+    assert_eq!(run(&registry, "Scale", &[], vec![x]).unwrap_err().code(), Code::NotFound);
+    late.withdraw(&registry).unwrap();
+    assert!(registry.find_op("Scale").is_none());
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod gradients;
 mod inspect;
 mod job;
 mod lacking;
+mod libraries;
 mod manual;
 mod model;
 mod new;
@@ -48,6 +49,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
 struct Cli {
+    #[command(flatten)]
+    libraries: libraries::Flags,
     #[command(subcommand)]
     command: Command,
 }
@@ -117,7 +120,7 @@ pub fn main() -> ExitCode {
         }
         std::process::exit(error.exit_code())
     });
-    match run(cli.command) {
+    match run(&cli.libraries, cli.command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -138,9 +141,13 @@ fn command() -> clap::Command {
 }
 
 /// Whether all is well.
-fn run(command: Command) -> Result<bool> {
+fn run(libraries: &libraries::Flags, command: Command) -> Result<bool> {
     // Whoever switches off a pass by a wrong name is told at once, whatever is asked for.
     Optimizer::from_env()?;
+    // What is only about the command itself can be had with whatever the environment names.
+    if !matches!(command, Command::New(_) | Command::Completions(_) | Command::Man(_)) {
+        libraries.load()?;
+    }
     match command {
         Command::New(args) => new::new(&args).map(|()| true),
         Command::Run(args) => run::run(&args).map(|()| true),

@@ -59,15 +59,12 @@ pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> 
         collect_of(origin, || Handle::open(&name, system::LOCAL))
     };
     let handle = opened.map_err(|why| Error::not_found(format!("cannot load {}: {why}", path.display())))?;
-    let is_empty = batch.is_empty();
-    let registered = batch.commit(registry).and_then(|registered| match is_empty {
-        true => {
-            let message =
-                "it registered nothing: what registers its ops must run when it is opened, as a constructor does";
-            Err(Error::invalid_argument(message))
-        }
-        false => Ok(registered),
-    });
+    let registered = match batch.is_empty() {
+        true => Err(Error::invalid_argument(
+            "it registered nothing: what registers its ops must run when it is opened, as a constructor does",
+        )),
+        false => batch.commit(registry),
+    };
     let registered = registered.map_err(|error| {
         handle.close();
         error.context(format!("cannot load {}", path.display()))
