@@ -104,7 +104,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
         let own = entries.iter().filter(|entry| is_own(entry.provider)).count();
         text += &match (args.own, own) {
             (true, 0) => "this program has no ops but Kernlink's: a crate of ops must be named by it, as in \
-                          `use my_ops as _;`\n"
+                          `use my_ops as _;`, or a library of ops by `--library`\n"
                 .to_owned(),
             (true, _) | (false, 0) => format!("{}\n", words::count(entries.len(), "op")),
             (false, own) => format!("{}, {own} of them not Kernlink's (--own)\n", words::count(entries.len(), "op")),

@@ -14,7 +14,7 @@ use crate::gradient::derive_gradient;
 use crate::graph::{self, Graph, MissingOps, Needs, NodeClass};
 use crate::kernel::CPU;
 use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
-use crate::registry::{NodeQuery, Registry};
+use crate::registry::{Absence, NodeQuery, Registry};
 use crate::runtime::without_kernel;
 use crate::shape::PartialShape;
 use crate::sort::CompactSort as _;
@@ -143,6 +143,9 @@ fn describe(text: &mut String, meta: &MetaGraphDef, model: &Path, device: Option
         let advice = registry.advice(missing_ops.keys().take(lacking::MOST).map(String::as_str));
         if !advice.is_empty() {
             let _ = writeln!(text, "  {advice}");
+        }
+        if missing_ops.keys().any(|op| registry.absence(op) == Some(Absence::Unknown)) {
+            let _ = writeln!(text, "  a library of ops that has it is loaded by `--library FILE`");
         }
         if let (Ok(graph), false) = (&graph, missing_ops.is_empty()) {
             for line in lacking::signatures(graph, meta, &formats::signatures(meta)?).lines() {

@@ -2,34 +2,51 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use kernlink_library::load::{load_libraries, load_libraries_from_env};
+use clap::{ArgMatches, Args, FromArgMatches as _};
+use kernlink_library::load::{VARIABLE, load_libraries, load_libraries_from_env};
 
 use super::output;
 use crate::Result;
 
-/// The libraries of all commands.
+// What all commands take.
 #[derive(Args)]
-pub(crate) struct Flags {
-    /// Loads a library of ops first, or all of a folder; may be given several times. The environment's KERNLINK_LIBRARIES names
+struct Flags {
+    /// Loads a library of ops first, or those of a folder; may be given several times. KERNLINK_LIBRARIES in the environment names
     /// more, with colons between
-    #[arg(long = "library", value_name = "FILE", global = true)]
-    files: Vec<PathBuf>,
+    #[arg(long = "library", value_name = "FILE")]
+    libraries: Vec<PathBuf>,
 }
 
-impl Flags {
-    /// Loads them, and what the environment names. Files of folders that cannot be loaded are told of.
+/// The libraries that the arguments name.
+pub(crate) struct Libraries(Vec<PathBuf>);
+
+/// The command, which takes libraries before and behind the name of a command. As a global argument of clap's, those before would
+/// be forgotten where there are some behind.
+pub(crate) fn of_all_commands(command: clap::Command) -> clap::Command {
+    Flags::augment_args(command).mut_subcommands(Flags::augment_args)
+}
+
+impl Libraries {
+    pub(crate) fn of(matches: &ArgMatches) -> std::result::Result<Libraries, clap::Error> {
+        let mut files = Flags::from_arg_matches(matches)?.libraries;
+        if let Some((_, behind)) = matches.subcommand() {
+            files.extend(Flags::from_arg_matches(behind)?.libraries);
+        }
+        Ok(Libraries(files))
+    }
+
+    /// Loads what the environment names, then these. Files of folders that cannot be loaded are told of.
     ///
     /// # Errors
     /// Those of a file that was named and cannot be loaded.
     pub(crate) fn load(&self) -> Result<()> {
-        if self.files.is_empty() && std::env::var_os(kernlink_library::load::VARIABLE).is_none() {
+        if self.0.is_empty() && std::env::var_os(VARIABLE).is_none() {
             return Ok(());
         }
         let registry = crate::registry()?;
-        let named = load_libraries_from_env(&registry)?;
-        let given = load_libraries(&self.files, &registry).map_err(|error| error.context("--library"))?;
-        for (_, error) in named.skipped.iter().chain(&given.skipped) {
+        let from_env = load_libraries_from_env(&registry)?;
+        let given = load_libraries(&self.0, &registry).map_err(|error| error.context("--library"))?;
+        for (_, error) in from_env.skipped.iter().chain(&given.skipped) {
             output::tell(&format!("warning: passed over: {error}"));
         }
         Ok(())

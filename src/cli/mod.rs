@@ -39,6 +39,7 @@ mod words;
 
 use std::process::ExitCode;
 
+use self::libraries::Libraries;
 use crate::Result;
 use crate::error::watch_panics;
 use crate::optimize::Optimizer;
@@ -49,8 +50,6 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
 struct Cli {
-    #[command(flatten)]
-    libraries: libraries::Flags,
     #[command(subcommand)]
     command: Command,
 }
@@ -110,8 +109,10 @@ enum Command {
 /// model that lacks something here), 2 after an error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
     watch_panics();
-    let cli = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = cli.unwrap_or_else(|error| {
+    let named = command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Libraries::of(&matches)?, Cli::from_arg_matches(&matches)?.command)));
+    let (libraries, command) = named.unwrap_or_else(|error| {
         let error = error.with_cmd(&command());
         let _ = error.print();
         if error.kind() == ErrorKind::InvalidSubcommand {
@@ -120,7 +121,7 @@ pub fn main() -> ExitCode {
         }
         std::process::exit(error.exit_code())
     });
-    match run(&cli.libraries, cli.command) {
+    match run(&libraries, command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -137,11 +138,11 @@ fn command() -> clap::Command {
         "kernlink" => env!("CARGO_PKG_VERSION"),
         _ => concat!("with kernlink ", env!("CARGO_PKG_VERSION")),
     };
-    Cli::command().name(name).version(version)
+    libraries::of_all_commands(Cli::command()).name(name).version(version)
 }
 
 /// Whether all is well.
-fn run(libraries: &libraries::Flags, command: Command) -> Result<bool> {
+fn run(libraries: &Libraries, command: Command) -> Result<bool> {
     // Whoever switches off a pass by a wrong name is told at once, whatever is asked for.
     Optimizer::from_env()?;
     // What is only about the command itself can be had with whatever the environment names.

@@ -6,6 +6,8 @@ mod gradients;
 mod graphs;
 #[path = "../support/html.rs"]
 mod html;
+#[cfg(target_os = "linux")]
+mod libraries;
 mod manual;
 mod measures;
 mod models;

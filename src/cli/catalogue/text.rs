@@ -133,5 +133,10 @@ fn kernel_row(text: &mut String, row: &Row) {
     if kernel.system {
         let _ = write!(text, ", system");
     }
-    let _ = writeln!(text, "\n      {} {}", row.type_name(), kernel.location.origin(kernel.provider));
+    let origin = kernel.location.origin(kernel.provider);
+    let _ = match kernel.location.line {
+        // Nobody knows the types of a library.
+        0 => writeln!(text, "\n      {origin}"),
+        _ => writeln!(text, "\n      {} {origin}", row.type_name()),
+    };
 }
