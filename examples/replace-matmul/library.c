@@ -2,7 +2,7 @@
  *
  *     cc -O2 -shared -fPIC -o libmatmul.so examples/replace-matmul/library.c
  *     kernlink run model --library ./libmatmul.so ...
- *     kernlink kernels MatMul --library ./libmatmul.so
+ *     kernlink kernels --op MatMul --library ./libmatmul.so
  *
  * Programs call `kernlink::load_op_library("libmatmul.so")`. The functions are those of TensorFlow's kernels.h. In TensorFlow itself
  * the kernel would have to be the only one for floats on the CPU: two that differ in priority alone are an error there. */

@@ -128,6 +128,6 @@ fn a_library_replaces_matmul() {
     holds(&good(&[&run[..], &["--library", text(&matmul)]].concat()), &["[[1.0], [6.0]]"]);
     let wrong = ["run", &model, "--input", "x=[[1, 2]]", "--library", text(&matmul)];
     bad(&wrong, 2, &["do not fit"]);
-    let kernels = good(&["kernels", "MatMul", "--library", text(&matmul)]);
+    let kernels = good(&["kernels", "--op", "MatMul", "--library", text(&matmul)]);
     holds(&kernels, &[&format!("MatMul on CPU, T in [float], priority 1, registered at {}", text(&matmul))]);
 }
