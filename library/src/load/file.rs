@@ -135,14 +135,15 @@ pub(super) fn read(path: &Path) -> Result<Description> {
         return Err(refused(path, format_args!("it is an object or a program, no shared library; {HOW_IT_IS_MADE}")));
     }
     let length = cache.len().map_err(|()| cut(&"its length is unknown"))?;
-    let mut addresses = u64::MAX..0;
+    let (mut first, mut last) = (u64::MAX, 0);
     for segment in elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD) {
         let end = segment.p_offset(endian).checked_add(segment.p_filesz(endian));
         if end.is_none_or(|end| end > length) {
             return Err(cut(&"a part of it is missing"));
         }
         let end = segment.p_vaddr(endian).saturating_add(segment.p_memsz(endian));
-        addresses = addresses.start.min(segment.p_vaddr(endian))..addresses.end.max(end);
+        first = first.min(segment.p_vaddr(endian));
+        last = last.max(end);
     }
     let symbols = Symbols::of(&elf).map_err(|error| cut(&error))?;
     let language = symbols.check(path)?;
@@ -150,7 +151,8 @@ pub(super) fn read(path: &Path) -> Result<Description> {
     let needed =
         dynamic.iter().filter(|entry| entry.tag == elf::DT_NEEDED).filter_map(|entry| dynamic.string(entry).ok());
     let needed = needed.map(|name| String::from_utf8_lossy(name).into_owned());
-    Ok(Description { language, needed: needed.filter(|name| name.starts_with("libtensorflow")).collect(), addresses })
+    let needed = needed.filter(|name| name.starts_with("libtensorflow")).collect();
+    Ok(Description { language, needed, addresses: first..last })
 }
 
 /// The symbols that say what a library is.

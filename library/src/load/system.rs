@@ -41,10 +41,9 @@ impl Handle {
         NonNull::new(handle).map(Handle).ok_or_else(|| {
             // SAFETY: null, or a text that stays until this thread asks the loader for something again.
             let said = unsafe { libc::dlerror().cast_const().as_ref() };
+            let Some(said) = said else { return "the loader does not say why".to_owned() };
             // SAFETY: as above.
-            said.map_or("the loader does not say why".into(), |said| {
-                unsafe { CStr::from_ptr(said) }.to_string_lossy().into()
-            })
+            unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned()
         })
     }
 
