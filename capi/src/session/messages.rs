@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use kernlink::proto::TensorShapeProto;
+
 /// `tensorflow.ConfigProto`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ConfigProto {
@@ -80,6 +82,8 @@ pub(super) struct NodeExecStats {
     pub(super) all_end_rel_micros: i64,
     #[prost(message, repeated, tag = "6")]
     pub(super) memory: Vec<AllocatorMemoryUsed>,
+    #[prost(message, repeated, tag = "7")]
+    pub(super) output: Vec<NodeOutput>,
     #[prost(string, tag = "8")]
     pub(super) timeline_label: String,
     #[prost(int64, tag = "9")]
@@ -96,6 +100,25 @@ pub(super) struct NodeExecStats {
     pub(super) all_end_rel_nanos: i64,
     #[prost(int64, tag = "17")]
     pub(super) scheduled_nanos: i64,
+}
+
+/// `tensorflow.NodeOutput`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct NodeOutput {
+    #[prost(int32, tag = "1")]
+    pub(super) slot: i32,
+    #[prost(message, optional, tag = "3")]
+    pub(super) tensor_description: Option<TensorDescription>,
+}
+
+/// `tensorflow.TensorDescription`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct TensorDescription {
+    /// The number of the dtype.
+    #[prost(int32, tag = "1")]
+    pub(super) dtype: i32,
+    #[prost(message, optional, tag = "2")]
+    pub(super) shape: Option<TensorShapeProto>,
 }
 
 /// `tensorflow.AllocatorMemoryUsed`.

@@ -7,6 +7,7 @@
 //! | `state` | a session, which follows its graph |
 //! | `prepared` | what is asked of a graph, resolved once |
 //! | `run` | `TF_SessionRun`, and how a run is told to behave |
+//! | `trace` | what a run tells of its nodes |
 //! | `partial` | runs whose feeds come, and fetches go, in several calls |
 //! | `devices` | `TF_DeviceList` |
 //! | `saved_model` | sessions of SavedModels |
@@ -23,6 +24,7 @@ mod saved_model;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use deprecated::*;
 pub use devices::*;

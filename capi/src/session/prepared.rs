@@ -73,9 +73,10 @@ impl Asked<'_> {
     /// OUT_OF_RANGE for outputs that a node has too few of; INVALID_ARGUMENT for other operations and outputs that are not in
     /// the graph, what is fed twice, or fed and fetched, and if nothing is asked.
     pub(super) unsafe fn resolve(&self, graph: &CGraph, state: &Graph) -> Result<Resolved> {
-        // SAFETY: as the caller says.
         let outputs = |outputs: &[TF_Output]| {
-            outputs.iter().map(|&output| unsafe { output_of(graph, state, output) }).collect::<Result<Vec<_>>>()
+            // SAFETY: as the caller says.
+            let resolve = |&output: &TF_Output| unsafe { output_of(graph, state, output) };
+            outputs.iter().map(resolve).collect::<Result<Vec<_>>>()
         };
         let (feeds, fetches) = (outputs(self.feeds)?, outputs(self.fetches)?);
         // SAFETY: as the caller says.

@@ -1,26 +1,22 @@
-//! `TF_SessionRun`, and how a run is told to behave and tells what it took.
+//! `TF_SessionRun`, and how a run is told to behave.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::ptr;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use kernlink::runtime::{RunMetadata, RunOptions};
-use kernlink::step::NodeStats;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 use kernlink_library::host::{CTensor, bytes_of, fill, report};
 use prost::Message;
 use smallvec::SmallVec;
 
-use super::devices::full_name;
-use super::messages::{
-    AllocatorMemoryUsed, DeviceStepStats, MemoryStats, NodeExecStats, RunMetadataProto, RunOptionsProto, StepStatsProto,
-};
+use super::messages::{RunMetadataProto, RunOptionsProto};
 use super::options::timeout;
 use super::prepared::Asked;
 use super::state::CSession;
+use super::trace::step_stats;
 use crate::abi::{TF_Buffer, TF_Operation, TF_Output, TF_Session, TF_Status, TF_Tensor};
 use crate::pointer::{borrow, slice, slice_mut};
 
@@ -131,51 +127,10 @@ impl CSession {
         let (begin, mut metadata) = (SystemTime::now(), RunMetadata::default());
         let fetched = prepared.callable.run_with_metadata(&feeds, &options, &mut metadata)?;
         let begin = begin.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let step_stats = options.trace.then(|| step_stats(begin, &metadata.step_stats));
+        let step_stats = options.trace.then(|| step_stats(begin, &metadata.step_stats, self.last_session().graph()));
         // SAFETY: as the caller says.
         unsafe { fill(given.metadata, RunMetadataProto { step_stats }.encode_to_vec()) }?;
         Ok(fetched)
-    }
-}
-
-/// Statistics of a step that began then, by devices.
-fn step_stats(begin: Duration, nodes: &[NodeStats]) -> StepStatsProto {
-    let mut devices: BTreeMap<&str, (DeviceStepStats, BTreeMap<&str, u32>)> = BTreeMap::new();
-    for node in nodes {
-        let (device, threads) = devices.entry(&node.device).or_default();
-        let next = threads.len() as u32;
-        let thread_id = *threads.entry(&node.thread).or_insert(next);
-        device.node_stats.push(node_stats(begin, node, thread_id));
-    }
-    let devices = devices.into_iter().map(|(name, (device, threads))| DeviceStepStats {
-        device: full_name(name),
-        thread_names: threads.into_iter().map(|(name, id)| (id, name.to_owned())).collect(),
-        ..device
-    });
-    StepStatsProto { dev_stats: devices.collect() }
-}
-
-fn node_stats(begin: Duration, node: &NodeStats, thread_id: u32) -> NodeExecStats {
-    let (start, time) = (begin + node.start, node.time);
-    let memory = (node.allocated_bytes > 0)
-        .then(|| AllocatorMemoryUsed { allocator_name: "cpu".to_owned(), total_bytes: node.allocated_bytes as i64 });
-    NodeExecStats {
-        node_name: node.node.clone(),
-        all_start_micros: start.as_micros() as i64,
-        op_end_rel_micros: time.as_micros() as i64,
-        all_end_rel_micros: time.as_micros() as i64,
-        memory: memory.into_iter().collect(),
-        timeline_label: format!("{} = {}({})", node.node, node.op, node.inputs),
-        scheduled_micros: start.as_micros() as i64,
-        thread_id,
-        memory_stats: Some(MemoryStats {
-            temp_memory_size: node.temporary_bytes as i64,
-            persistent_memory_size: node.persistent_bytes,
-        }),
-        all_start_nanos: start.as_nanos() as i64,
-        op_end_rel_nanos: time.as_nanos() as i64,
-        all_end_rel_nanos: time.as_nanos() as i64,
-        scheduled_nanos: start.as_nanos() as i64,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int};
+use std::io::Write;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -141,7 +142,8 @@ fn log_placement(session: &Session, first: usize) {
     for id in graph.ids().skip(first) {
         if let Ok(device) = session.device_of(id) {
             let node = graph.node(id);
-            eprintln!("{}: ({}): {device}", node.name, node.op_name());
+            // Who closed the standard error does not want to know.
+            _ = writeln!(std::io::stderr(), "{}: ({}): {device}", node.name, node.op_name());
         }
     }
 }

@@ -209,7 +209,9 @@ fn runs_are_told_how_to_behave_and_tell_what_they_took() {
             stats.dev_stats.iter().find(|device| device.device == "/job:localhost/replica:0/task:0/device:CPU:0");
         let device = device.unwrap();
         let neg = device.node_stats.iter().find(|node| node.node_name == "n").unwrap();
-        assert_eq!(neg.timeline_label, "n = Neg(float[3])");
+        assert_eq!(neg.timeline_label, "n = Neg(p)");
+        let output = neg.output[0].tensor_description.as_ref().unwrap();
+        assert!(output.dtype == 1 && output.shape.as_ref().unwrap().dim[0].size == 3, "{output:?}");
         assert!(neg.all_start_micros > 1_600_000_000_000_000, "{neg:?}");
         assert!(device.thread_names.contains_key(&neg.thread_id));
     }
