@@ -23,6 +23,7 @@ pub mod export;
 pub mod function;
 pub mod graph;
 pub mod import;
+pub mod library;
 pub mod lists;
 mod pointer;
 mod program;

@@ -1,10 +1,11 @@
 //! Gradients, as nodes of a graph, and the values that are known without a run.
 
+use std::collections::HashSet;
 use std::ffi::{c_char, c_int};
 use std::ptr;
 
 use kernlink::gradient::Gradients;
-use kernlink::graph::Output;
+use kernlink::graph::{Graph, NodeId, Output};
 use kernlink::{Error, Result};
 use kernlink_library::host::{CTensor, report, text};
 
@@ -30,7 +31,8 @@ pub unsafe extern "C" fn TF_AddGradients(
 
 /// Adds the gradients of the sum of the `y` with respect to each `x`, which are written to `dy`. `dx` are what flows back to
 /// each `y`: null for ones. The names of the nodes begin with `prefix`: null for `gradients`, `gradients_1`, ..., whichever is
-/// free. On failure the graph and `dy` stay as they were.
+/// free. Where a `y` depends on an `x` and nothing flows back, as through `StopGradient`, it is null and -1. On failure the
+/// graph and `dy` stay as they were.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
     g: *mut TF_Graph,
@@ -60,29 +62,51 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
                     false => output_in(graph, state, flow).map(Some),
                 });
                 let flows = flows.collect::<Result<Vec<_>>>()?;
-                let mut gradients = Gradients::of(ys).with_respect_to(xs.iter().copied()).grad_ys(flows);
+                let mut gradients = Gradients::of(ys.iter().copied()).with_respect_to(xs.iter().copied()).grad_ys(flows);
                 if !prefix.is_null() {
                     gradients = gradients.prefix(text("the prefix", prefix)?);
                 }
                 state.all_or_nothing(|state| {
                     let found = gradients.add_to(state)?;
                     let dense = found.into_iter().zip(&xs).map(|(gradient, x)| match gradient {
-                        Some(gradient) => gradient.dense(state),
-                        None => Err(Error::invalid_argument(format!(
-                            "Cannot compute the partial derivative for node '{}' as it's unreachable from the output node(s).",
-                            state.node(x.node).name
-                        ))),
+                        Some(gradient) => gradient.dense(state).map(Some),
+                        None if depend_on(state, &ys, x.node) => Ok(None),
+                        None => {
+                            let name = &state.node(x.node).name;
+                            Err(Error::invalid_argument(format!(
+                                "Cannot compute the partial derivative for node '{name}' as it's unreachable from the output \
+                                 node(s)."
+                            )))
+                        }
                     });
                     dense.collect::<Result<Vec<_>>>()
                 })
             })?;
             let state = graph.read();
             for (place, output) in results.iter_mut().zip(added) {
-                *place = state.output_to_c(output);
+                *place = output.map_or(NO_OUTPUT, |output| state.output_to_c(output));
             }
             Ok(())
         });
     }
+}
+
+/// Stands for a gradient through which nothing flows.
+const NO_OUTPUT: TF_Output = TF_Output { oper: ptr::null_mut(), index: -1 };
+
+/// Whether one of the outputs takes what a node gives, through any number of others.
+fn depend_on(graph: &Graph, ys: &[Output], node: NodeId) -> bool {
+    let mut seen = HashSet::new();
+    let mut open: Vec<NodeId> = ys.iter().map(|y| y.node).collect();
+    while let Some(next) = open.pop() {
+        if next == node {
+            return true;
+        }
+        if seen.insert(next) {
+            open.extend(graph.node(next).inputs.iter().map(|input| input.node));
+        }
+    }
+    false
 }
 
 /// The value that an output has in every run, if there is one and it is found with little work: 1 with a tensor for the caller
