@@ -62,7 +62,8 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
                     false => output_in(graph, state, flow).map(Some),
                 });
                 let flows = flows.collect::<Result<Vec<_>>>()?;
-                let mut gradients = Gradients::of(ys.iter().copied()).with_respect_to(xs.iter().copied()).grad_ys(flows);
+                let mut gradients =
+                    Gradients::of(ys.iter().copied()).with_respect_to(xs.iter().copied()).grad_ys(flows);
                 if !prefix.is_null() {
                     gradients = gradients.prefix(text("the prefix", prefix)?);
                 }
@@ -70,14 +71,7 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
                     let found = gradients.add_to(state)?;
                     let dense = found.into_iter().zip(&xs).map(|(gradient, x)| match gradient {
                         Some(gradient) => gradient.dense(state).map(Some),
-                        None if depend_on(state, &ys, x.node) => Ok(None),
-                        None => {
-                            let name = &state.node(x.node).name;
-                            Err(Error::invalid_argument(format!(
-                                "Cannot compute the partial derivative for node '{name}' as it's unreachable from the output \
-                                 node(s)."
-                            )))
-                        }
+                        None => nothing_flows(state, &ys, x.node).map(|()| None),
                     });
                     dense.collect::<Result<Vec<_>>>()
                 })
@@ -94,16 +88,59 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
 /// Stands for a gradient through which nothing flows.
 const NO_OUTPUT: TF_Output = TF_Output { oper: ptr::null_mut(), index: -1 };
 
-/// Whether one of the outputs takes what a node gives, through any number of others.
-fn depend_on(graph: &Graph, ys: &[Output], node: NodeId) -> bool {
+/// The ops that TensorFlow's C++ gradients register as ones through which nothing flows (`REGISTER_NO_GRADIENT_OP`). For the
+/// others that are not differentiable they have no gradient at all, which is an error.
+const STOPPING: &[&str] = &[
+    "BroadcastGradientArgs",
+    "ConcatOffset",
+    "Const",
+    "EditDistance",
+    "Equal",
+    "Greater",
+    "GreaterEqual",
+    "InvertPermutation",
+    "Less",
+    "LessEqual",
+    "LogicalAnd",
+    "LogicalNot",
+    "LogicalOr",
+    "NotEqual",
+    "OneHot",
+    "Rank",
+    "Shape",
+    "ShapeN",
+    "Size",
+    "StopGradient",
+    "ZerosLike",
+];
+
+/// Whether it is right that nothing flows back from the outputs to a node: an op on every way stops it.
+fn nothing_flows(graph: &Graph, ys: &[Output], node: NodeId) -> Result<()> {
+    let name = &graph.node(node).name;
+    if !depend_on(graph, ys, node, &[]) {
+        return Err(Error::invalid_argument(format!(
+            "Cannot compute the partial derivative for node '{name}' as it's unreachable from the output node(s)."
+        )));
+    }
+    if depend_on(graph, ys, node, STOPPING) {
+        return Err(Error::not_found(format!(
+            "No gradient defined for the ops between the outputs and node '{name}'."
+        )));
+    }
+    Ok(())
+}
+
+/// Whether one of the outputs takes what a node gives, through any number of others that are none of these ops.
+fn depend_on(graph: &Graph, ys: &[Output], node: NodeId, stopping: &[&str]) -> bool {
     let mut seen = HashSet::new();
     let mut open: Vec<NodeId> = ys.iter().map(|y| y.node).collect();
     while let Some(next) = open.pop() {
         if next == node {
             return true;
         }
-        if seen.insert(next) {
-            open.extend(graph.node(next).inputs.iter().map(|input| input.node));
+        let inputs = &graph.node(next).inputs;
+        if seen.insert(next) && !stopping.contains(&&*graph.node(next).op.def.name) {
+            open.extend(inputs.iter().map(|input| input.node));
         }
     }
     false
