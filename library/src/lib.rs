@@ -7,11 +7,13 @@
 //! register.
 
 pub mod abi;
-#[cfg(feature = "guest")]
+#[cfg(all(feature = "guest", target_os = "linux"))]
 pub mod guest;
 #[cfg(any(feature = "guest", feature = "host"))]
 mod handle;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(feature = "guest")]
+mod library;
 #[cfg(feature = "host")]
 pub mod load;
