@@ -7,9 +7,9 @@
     venv/bin/python tests/library/in_tensorflow.py target/release/libcustom_ops.so \\
         --every-kind target/debug/examples/libevery_kind.so --export /tmp/custom-ops --time
 
-Every op runs eagerly, in a tf.function and from a SavedModel, and is held against NumPy. `--export DIR` keeps the SavedModel, as
-DIR/model, with the inputs and the expected outputs of each signature in DIR/cases.json: `kernlink run DIR/model --library
-libcustom_ops.so --signature NAME --input x=@DIR/NAME.x.npy` gives the same. `--time` measures a call beside TensorFlow's Identity,
+Every op runs eagerly, in a tf.function and from a SavedModel, and is held against NumPy; with `--kernlink target/release/kernlink`
+the command runs the SavedModel as well, with the same library. `--export DIR` keeps the SavedModel, as DIR/model, with the inputs
+and the expected outputs of each signature in DIR/cases.json. `--time` measures a call beside TensorFlow's Identity,
 which says something of a release build only. The exit status is 1 if anything differs.
 """
 import argparse
@@ -18,6 +18,7 @@ import gc
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -183,7 +184,8 @@ class Checks:
             check()
             self.agreed[kind] += 1
         except Exception as error:  # pylint: disable=broad-except
-            self.failed.append(f"{kind} {name}: {error}")
+            said = getattr(error, "stderr", None)
+            self.failed.append(f"{kind} {name}: {said.decode() if said else error}")
             print(f"FAILED {kind} {name}\n{traceback.format_exc()}", file=sys.stderr)
 
 
@@ -257,6 +259,26 @@ def written_case(case, folder):
     inputs = {name: written(name, value) for name, value in case.inputs.items()}
     outputs = {f"y{index}": written(f"y{index}", value) for index, value in enumerate(case.expected)}
     return {"signature": case.name, "inputs": inputs, "outputs": outputs}
+
+
+def check_in_kernlink(checks, cases, folder, program, library):
+    """The SavedModel that TensorFlow wrote, run by the command, with the same library."""
+    for case in cases:
+        if any(value.dtype == object for value in case.expected):
+            continue
+        written = written_case(case, folder)
+        sources = [f"{name}={source}" for name, source in written["inputs"].items()]
+        inputs = [part for source in sources for part in ("--input", source)]
+
+        def run():
+            with tempfile.TemporaryDirectory() as saved:
+                command = [program, "run", "model", "--library", library, "--signature", case.name, "--save", saved, *inputs]
+                subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                results = [np.load(os.path.join(saved, f"y{index}.npy")) for index in range(len(case.expected))]
+            raw = [result.view(wanted.dtype) if result.dtype.kind == "V" else result
+                   for result, wanted in zip(results, case.expected)]
+            same(raw, case.expected)
+        checks.run("kernlink", case.name, run)
 
 
 def check_errors(checks, ops, kinds):
@@ -448,6 +470,7 @@ def main():
     parser.add_argument("custom_ops", help="libcustom_ops.so")
     parser.add_argument("--every-kind", metavar="FILE", help="libevery_kind.so")
     parser.add_argument("--export", metavar="DIR", help="keep the SavedModel and the expected outputs there")
+    parser.add_argument("--kernlink", metavar="FILE", help="the command, which runs the SavedModels, too")
     parser.add_argument("--calls", type=int, default=10_000, help="calls between which memory is measured")
     parser.add_argument("--time", action="store_true", help="measure a call")
     arguments = parser.parse_args()
@@ -458,11 +481,18 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.export or os.path.join(scratch, "custom-ops")
         os.makedirs(folder, exist_ok=True)
-        check_cases(checks, custom_cases(ops), folder)
+        cases = custom_cases(ops)
+        check_cases(checks, cases, folder)
+        if arguments.kernlink:
+            program, library = os.path.abspath(arguments.kernlink), os.path.abspath(arguments.custom_ops)
+            check_in_kernlink(checks, cases, folder, program, library)
         if kinds:
             folder = os.path.join(scratch, "kinds")
             os.makedirs(folder)
-            check_cases(checks, kind_cases(kinds), folder)
+            cases = kind_cases(kinds)
+            check_cases(checks, cases, folder)
+            if arguments.kernlink:
+                check_in_kernlink(checks, cases, folder, program, os.path.abspath(arguments.every_kind))
             check_kinds(checks, kinds)
     check_errors(checks, ops, kinds)
     check_shapes(checks, ops, kinds)

@@ -53,12 +53,17 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
             refusals.add("kernels", registration.to_string(), error.message());
         }
     }
-    let gradients = linked_gradients().filter(|gradient| std::ptr::eq(gradient.provider, provider));
-    for gradient in gradients {
-        refusals.add("gradients", gradient.name, "TensorFlow's C API has none; Python's tf.RegisterGradient adds one");
+    let (no_gradient, no_rewrite) = match host.kind {
+        HostKind::TensorFlow => {
+            ("TensorFlow's C API has none; Python's tf.RegisterGradient adds one", "TensorFlow's C API has none")
+        }
+        HostKind::Kernlink => ("a program that links the crate has them", "a program that links the crate has them"),
+    };
+    for gradient in linked_gradients().filter(|gradient| std::ptr::eq(gradient.provider, provider)) {
+        refusals.add("gradients", gradient.name, no_gradient);
     }
     for rewrite in linked_rewrites().filter(|rewrite| std::ptr::eq(rewrite.provider, provider)) {
-        refusals.add("rewrites", rewrite.name, "TensorFlow's C API has none");
+        refusals.add("rewrites", rewrite.name, no_rewrite);
     }
     refusals
 }
