@@ -56,10 +56,10 @@ const fn c_name(text: &'static str) -> &'static CStr {
 /// What a host is, where hosts differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostKind {
-    /// It takes the bytes of a message for the handle of a resource, and kernels may call back at any time.
+    /// Kernels may call back at any time, and outputs may be handles of resources, of which the bytes are a message.
     Kernlink,
-    /// Its C API can make no handles: they go as strings that hold the message. A kernel's callback is an object that ends with
-    /// the call of the kernel, so that a kernel must call back before it returns.
+    /// A kernel's callback is an object that ends with the call of the kernel, so that a kernel must call back before it returns.
+    /// No output can be made a handle.
     TensorFlow,
 }
 

@@ -103,13 +103,13 @@ fn unsuitable(op: &OpDef) -> Option<String> {
 fn offer_op(host: &Host, status: &Status, entry: &'static OpEntry) -> Result<()> {
     let op = entry.def;
     let spec = |item: &dyn std::fmt::Display| text(&item.to_string());
-    let is_string = |arg: &ArgDef| host.kind == HostKind::TensorFlow && arg.ty == ArgType::Fixed(DataType::Resource);
+    // TensorFlow's C API can make no handles of resources: they go as strings, in every host, as graphs of one run in the other.
+    // Ops with resources are stateful, so that they keep their order all the same.
+    let is_string = |arg: &ArgDef| arg.ty == ArgType::Fixed(DataType::Resource);
     let argument = |arg: &ArgDef| match is_string(arg) {
         true => spec(&ArgDef { ty: ArgType::Fixed(DataType::String), ..arg.clone() }),
         false => spec(arg),
     };
-    // An op that takes a resource keeps its place among others that do, which the host cannot see of a string.
-    let is_stateful = op.is_stateful || op.inputs.iter().any(is_string);
     // SAFETY: the texts outlive the calls that take them, and the builder is used until it is registered, which frees it.
     unsafe {
         let builder = (host.TF_NewOpDefinitionBuilder)(text(&op.name).as_ptr());
@@ -126,7 +126,7 @@ fn offer_op(host: &Host, status: &Status, entry: &'static OpEntry) -> Result<()>
         let flags = [
             (op.is_commutative, host.TF_OpDefinitionBuilderSetIsCommutative),
             (op.is_aggregate, host.TF_OpDefinitionBuilderSetIsAggregate),
-            (is_stateful, host.TF_OpDefinitionBuilderSetIsStateful),
+            (op.is_stateful, host.TF_OpDefinitionBuilderSetIsStateful),
             (op.allows_uninitialized_input, host.TF_OpDefinitionBuilderSetAllowsUninitializedInput),
         ];
         for (_, set) in flags.iter().filter(|(is_set, _)| *is_set) {
