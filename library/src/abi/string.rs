@@ -3,7 +3,9 @@
 //! The layout is that of TensorFlow's `ctstring_internal.h`, whose inline functions C and C++ programs carry with them: what is
 //! allocated here they free, and the other way round. So blocks come from `malloc`.
 
-use std::ffi::{c_char, c_void};
+#[cfg(feature = "host")]
+use std::ffi::c_char;
+use std::ffi::c_void;
 use std::ptr;
 
 /// A string of bytes in 24 bytes: within itself, in a block of its own, or in memory of somebody else.
