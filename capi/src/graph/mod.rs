@@ -45,6 +45,7 @@ pub(crate) struct CGraph {
 pub(crate) struct GraphState {
     pub(crate) graph: Graph,
     /// By the positions of the nodes.
+    #[allow(clippy::vec_box, reason = "the addresses of operations stay")]
     operations: Vec<Box<COperation>>,
     users: Users,
 }
