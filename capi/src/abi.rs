@@ -2,7 +2,7 @@
 
 #![allow(non_camel_case_types, reason = "the names are TensorFlow's")]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 
 pub use kernlink_library::abi::*;
 
@@ -101,4 +101,34 @@ opaque_types! {
     TF_DeprecatedSession;
     /// The devices of a session, as they were when it was asked.
     TF_DeviceList;
+}
+
+opaque_types! {
+    /// A process of a cluster.
+    TF_Server;
+    /// Texts about ops.
+    TF_ApiDefMap;
+}
+
+/// Called with each of a status' keys, its value and what the caller hands on.
+pub type PayloadVisitor = Option<unsafe extern "C" fn(*const c_char, *const c_char, *mut c_void)>;
+
+/// Where kernels of other devices meet, and its functions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TF_RendezvousThunk {
+    rendezvous: *mut c_void,
+    send_func: *const c_void,
+    async_recv_func: *const c_void,
+    start_abort_func: *const c_void,
+}
+
+impl TF_RendezvousThunk {
+    /// None, without functions.
+    pub const NONE: TF_RendezvousThunk = TF_RendezvousThunk {
+        rendezvous: std::ptr::null_mut(),
+        send_func: std::ptr::null(),
+        async_recv_func: std::ptr::null(),
+        start_abort_func: std::ptr::null(),
+    };
 }

@@ -28,3 +28,4 @@ pub mod lists;
 mod pointer;
 mod program;
 pub mod session;
+pub mod tensor;

@@ -3,6 +3,7 @@
 mod attrs;
 mod description;
 mod gradients;
+mod locked;
 mod operation;
 mod shapes;
 mod users;
@@ -18,6 +19,7 @@ use kernlink::{Error, Result};
 pub use attrs::*;
 pub use description::*;
 pub use gradients::*;
+pub use locked::*;
 pub use operation::*;
 pub use shapes::*;
 pub use while_loop::*;

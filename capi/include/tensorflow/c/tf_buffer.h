@@ -18,12 +18,16 @@ typedef struct TF_Buffer {
   void (*data_deallocator)(void* data, size_t length);
 } TF_Buffer;
 
+// A buffer with a copy of bytes.
 TF_CAPI_EXPORT TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len);
 
+// An empty buffer.
 TF_CAPI_EXPORT TF_Buffer* TF_NewBuffer(void);
 
+// Frees a buffer and, by its own function, its bytes.
 TF_CAPI_EXPORT void TF_DeleteBuffer(TF_Buffer*);
 
+// The struct itself, by value.
 TF_CAPI_EXPORT TF_Buffer TF_GetBuffer(TF_Buffer* buffer);
 
 #ifdef __cplusplus

@@ -49,6 +49,7 @@ typedef enum TF_DataType {
   TF_FLOAT4_E2M1FN = 33
 } TF_DataType;
 
+// Bytes of an element; 0 for those of no fixed size, and for what is no dtype.
 TF_CAPI_EXPORT size_t TF_DataTypeSize(TF_DataType dt);
 
 #ifdef __cplusplus

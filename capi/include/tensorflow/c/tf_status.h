@@ -33,23 +33,31 @@ typedef enum TSL_Code {
   TF_UNAUTHENTICATED = 16,
 } TF_Code;
 
+// A status that is OK.
 TF_CAPI_EXPORT TF_Status* TF_NewStatus(void);
 
+// Frees a status.
 TF_CAPI_EXPORT void TF_DeleteStatus(TF_Status*);
 
+// Sets code and message.
 TF_CAPI_EXPORT void TF_SetStatus(TF_Status* s, TF_Code code, const char* msg);
 
+// Does nothing: payloads are not kept.
 TF_CAPI_EXPORT void TF_SetPayload(TF_Status* s, const char* key, const char* value);
 
 // Called with each key, its value and what the caller hands on.
 typedef void (*TF_PayloadVisitor)(const char* key, const char* value, void* capture);
 
+// UNIMPLEMENTED: calls nothing, since payloads are not kept.
 TF_CAPI_EXPORT void TF_ForEachPayload(const TF_Status* s, TF_PayloadVisitor visitor, void* capture);
 
+// Sets a status from the operating system's error number, with context: before what it says.
 TF_CAPI_EXPORT void TF_SetStatusFromIOError(TF_Status* s, int error_code, const char* context);
 
+// The code; 0 is OK.
 TF_CAPI_EXPORT TF_Code TF_GetCode(const TF_Status* s);
 
+// The message, which stays until the status changes; empty for OK.
 TF_CAPI_EXPORT const char* TF_Message(const TF_Status* s);
 
 #ifdef __cplusplus
