@@ -132,3 +132,19 @@ impl TF_RendezvousThunk {
         start_abort_func: std::ptr::null(),
     };
 }
+
+opaque_types! {
+    /// What contexts are made with.
+    TFE_ContextOptions;
+    /// Where ops run at once.
+    TFE_Context;
+    /// A tensor that ops take and give.
+    TFE_TensorHandle;
+    /// How a tensor lies on its device.
+    TFE_TensorDebugInfo;
+    /// An op that is being described, to run at once.
+    TFE_Op;
+}
+
+/// What happens to inputs that are on another device than the op: `TFE_DEVICE_PLACEMENT_EXPLICIT` and its like.
+pub type TFE_ContextDevicePlacementPolicy = c_int;

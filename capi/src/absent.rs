@@ -1,7 +1,7 @@
 //! Functions of TensorFlow's headers that Kernlink does not have. They exist, so that programs which name them can be linked
 //! and loaded, and answer UNIMPLEMENTED.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use kernlink::Error;
@@ -9,7 +9,7 @@ use kernlink_library::host::Status;
 
 use crate::abi::{
     PayloadVisitor, TF_ApiDefMap, TF_Buffer, TF_Graph, TF_ImportGraphDefOptions, TF_ImportGraphDefResults, TF_Input,
-    TF_Library, TF_OpKernelContext, TF_Operation, TF_Output, TF_RendezvousThunk, TF_Server, TF_Status,
+    TF_Library, TF_OpKernelContext, TF_Operation, TF_Output, TF_RendezvousThunk, TF_Server, TF_Status, TFE_Context,
 };
 
 /// Functions that say in their status, if they have one, that they are not there, and return zero or null.
@@ -118,4 +118,8 @@ absent! {
     fn TF_ServerTarget(server: *mut TF_Server) -> *const c_char = ptr::null();
     /// UNIMPLEMENTED: nothing is there to be freed.
     fn TF_DeleteServer(server: *mut TF_Server);
+    /// UNIMPLEMENTED: there are no clusters.
+    fn TFE_ContextSetServerDef(
+        ctx: *mut TFE_Context, keep_alive_secs: c_int, proto: *const c_void, proto_len: usize; status
+    );
 }

@@ -142,7 +142,7 @@ getters! {
 }
 
 /// What `TF_AttrMetadata` calls a kind of value.
-fn attr_type(base: AttrBase) -> c_int {
+pub(crate) fn attr_type(base: AttrBase) -> c_int {
     match base {
         AttrBase::String => 0,
         AttrBase::Int => 1,

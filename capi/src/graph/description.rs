@@ -400,7 +400,7 @@ pub unsafe extern "C" fn TF_SetAttrStringList(
 ///
 /// # Safety
 /// As said in `pointer`.
-unsafe fn byte_strings<T>(
+pub(crate) unsafe fn byte_strings<T>(
     values: *const *const c_void,
     lengths: *const usize,
     count: c_int,
@@ -550,7 +550,7 @@ pub unsafe extern "C" fn TF_SetAttrTensorList(
 ///
 /// # Safety
 /// As said in `pointer`.
-unsafe fn constant(tensor: *const TF_Tensor) -> Result<Tensor> {
+pub(crate) unsafe fn constant(tensor: *const TF_Tensor) -> Result<Tensor> {
     // SAFETY: as the caller says.
     let mut tensor = unsafe { CTensor::from_c(tensor) }?.to_tensor()?;
     tensor.make_unique()?;

@@ -31,7 +31,7 @@ pub(crate) struct ListedDevice {
 const CPU_MEMORY: i64 = 256 << 20;
 
 /// A device's name as TensorFlow has it: with the process.
-pub(super) fn full_name(name: &str) -> String {
+pub(crate) fn full_name(name: &str) -> String {
     match name.starts_with("/job:") {
         true => name.to_owned(),
         false => format!("/job:localhost/replica:0/task:0{name}"),
@@ -52,9 +52,14 @@ impl ListedDevice {
     }
 }
 
+/// A list of these devices, for C to free.
+pub(crate) fn list_of(devices: &[Arc<dyn Device>]) -> *mut TF_DeviceList {
+    into_c(devices.iter().map(ListedDevice::new).collect())
+}
+
 impl CSession {
     fn list_devices(&self) -> *mut TF_DeviceList {
-        into_c(self.last_session().devices().iter().map(ListedDevice::new).collect())
+        list_of(self.last_session().devices())
     }
 }
 

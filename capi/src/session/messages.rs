@@ -6,7 +6,7 @@ use kernlink::proto::TensorShapeProto;
 
 /// `tensorflow.ConfigProto`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct ConfigProto {
+pub(crate) struct ConfigProto {
     #[prost(map = "string, int32", tag = "1")]
     pub(super) device_count: HashMap<String, i32>,
     #[prost(int32, tag = "2")]
@@ -14,7 +14,7 @@ pub(super) struct ConfigProto {
     #[prost(int32, tag = "5")]
     pub(super) inter_op_parallelism_threads: i32,
     #[prost(bool, tag = "7")]
-    pub(super) allow_soft_placement: bool,
+    pub(crate) allow_soft_placement: bool,
     #[prost(bool, tag = "8")]
     pub(super) log_device_placement: bool,
     #[prost(bool, tag = "9")]

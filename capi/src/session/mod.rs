@@ -26,6 +26,10 @@ mod state;
 mod tests;
 mod trace;
 
+pub(crate) use devices::{full_name, list_of};
+pub(crate) use messages::ConfigProto;
+pub(crate) use trace::metadata_of;
+
 pub use deprecated::*;
 pub use devices::*;
 pub use options::*;

@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use kernlink::device::{MAX_THREADS, thread_pool};
+use kernlink::device::{CpuDevice, MAX_THREADS, thread_pool};
 use kernlink::runtime::{RunOptions, SessionOptions};
 use kernlink::threads::ThreadPool;
 use kernlink::{Error, Result};
@@ -50,10 +50,8 @@ impl Options {
     pub(super) fn session(&self) -> Result<SessionOptions> {
         self.check_target()?;
         let config = &self.config;
-        let cpus = config.device_count.get("CPU").copied().unwrap_or_default();
-        let mut options = SessionOptions::new()
-            .strict_placement(!config.allow_soft_placement)
-            .cpu_devices(usize::try_from(cpus).unwrap_or_default());
+        let mut options =
+            SessionOptions::new().strict_placement(!config.allow_soft_placement).cpu_devices(config.cpu_devices());
         options = match usize::try_from(config.intra_op_parallelism_threads) {
             Ok(threads) if threads > 0 => options.threads(threads),
             _ if config.use_per_session_threads => options,
@@ -84,6 +82,34 @@ impl Options {
     /// Whether sessions tell where nodes are placed.
     pub(super) fn logs_placement(&self) -> bool {
         self.config.log_device_placement
+    }
+}
+
+impl ConfigProto {
+    /// Reads a serialized message.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for bytes that are none.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<ConfigProto> {
+        ConfigProto::decode(bytes).map_err(|_| Error::invalid_argument("Unparseable ConfigProto"))
+    }
+
+    /// How many CPU devices it asks for; 0 if it does not say.
+    pub(crate) fn cpu_devices(&self) -> usize {
+        let cpus = self.device_count.get("CPU").copied().unwrap_or_default();
+        usize::try_from(cpus).unwrap_or_default()
+    }
+
+    /// The first CPU device, with the threads that it asks for.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for more than [`MAX_THREADS`] threads.
+    pub(crate) fn cpu_device(&self) -> Result<CpuDevice> {
+        match usize::try_from(self.intra_op_parallelism_threads) {
+            Ok(threads) if threads > 0 => CpuDevice::new(threads),
+            _ if self.use_per_session_threads => CpuDevice::new(0),
+            _ => Ok(CpuDevice::on_pool(common_pool()?)),
+        }
     }
 }
 
@@ -133,8 +159,7 @@ pub unsafe extern "C" fn TF_SetConfig(
     let set = || {
         // SAFETY: as said in `pointer`.
         let (options, proto) = unsafe { (borrow_mut(options)?, bytes("the config", proto.cast(), length)?) };
-        let unparseable = |_| Error::invalid_argument("Unparseable ConfigProto");
-        options.config = ConfigProto::decode(proto).map_err(unparseable)?;
+        options.config = ConfigProto::parse(proto)?;
         Ok(())
     };
     // SAFETY: as said in `pointer`.

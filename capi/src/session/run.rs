@@ -12,11 +12,11 @@ use kernlink_library::host::{CTensor, bytes_of, fill, report};
 use prost::Message;
 use smallvec::SmallVec;
 
-use super::messages::{RunMetadataProto, RunOptionsProto};
+use super::messages::RunOptionsProto;
 use super::options::timeout;
 use super::prepared::Asked;
 use super::state::CSession;
-use super::trace::step_stats;
+use super::trace::metadata_of;
 use crate::abi::{TF_Buffer, TF_Operation, TF_Output, TF_Session, TF_Status, TF_Tensor};
 use crate::pointer::{borrow, slice, slice_mut};
 
@@ -126,10 +126,9 @@ impl CSession {
         }
         let (begin, mut metadata) = (SystemTime::now(), RunMetadata::default());
         let fetched = prepared.callable.run_with_metadata(&feeds, &options, &mut metadata)?;
-        let begin = begin.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let step_stats = options.trace.then(|| step_stats(begin, &metadata.step_stats, self.last_session().graph()));
+        let traced = options.trace.then_some(&metadata.step_stats[..]);
         // SAFETY: as the caller says.
-        unsafe { fill(given.metadata, RunMetadataProto { step_stats }.encode_to_vec()) }?;
+        unsafe { fill(given.metadata, metadata_of(begin, traced, Some(self.last_session().graph()))) }?;
         Ok(fetched)
     }
 }

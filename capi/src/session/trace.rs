@@ -1,20 +1,27 @@
 //! What a run tells of its nodes, as TensorFlow's tools read it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kernlink::dtype::DataType;
 use kernlink::graph::Graph;
-use kernlink::proto::{TensorShapeProto, tensor_shape_proto::Dim};
+use kernlink::proto::{Message as _, TensorShapeProto, tensor_shape_proto::Dim};
 use kernlink::step::NodeStats;
 
 use super::devices::full_name;
 use super::messages::{
-    AllocatorMemoryUsed, DeviceStepStats, MemoryStats, NodeExecStats, NodeOutput, StepStatsProto, TensorDescription,
+    AllocatorMemoryUsed, DeviceStepStats, MemoryStats, NodeExecStats, NodeOutput, RunMetadataProto, StepStatsProto,
+    TensorDescription,
 };
 
-/// Statistics of a step of a graph, which began so long after 1970, by devices.
-pub(super) fn step_stats(begin: Duration, nodes: &[NodeStats], graph: &Graph) -> StepStatsProto {
+/// A serialized RunMetadata of what began then, with statistics if there are some. What ran at once has no graph.
+pub(crate) fn metadata_of(begin: SystemTime, traced: Option<&[NodeStats]>, graph: Option<&Graph>) -> Vec<u8> {
+    let begin = begin.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RunMetadataProto { step_stats: traced.map(|nodes| step_stats(begin, nodes, graph)) }.encode_to_vec()
+}
+
+/// Statistics of a step, which began so long after 1970, by devices.
+fn step_stats(begin: Duration, nodes: &[NodeStats], graph: Option<&Graph>) -> StepStatsProto {
     let mut devices: BTreeMap<&str, (DeviceStepStats, BTreeMap<&str, u32>)> = BTreeMap::new();
     for node in nodes {
         let (device, threads) = devices.entry(&node.device).or_default();
@@ -32,9 +39,10 @@ pub(super) fn step_stats(begin: Duration, nodes: &[NodeStats], graph: &Graph) ->
 }
 
 /// `node = Op(input, input)`; without inputs for what is none of the graph's own nodes.
-fn label(stats: &NodeStats, graph: &Graph) -> String {
-    let node = graph.find(&stats.node).filter(|_| stats.depth == 0).map(|id| graph.node(id));
-    let inputs = node.map_or_else(Vec::new, |node| {
+fn label(stats: &NodeStats, graph: Option<&Graph>) -> String {
+    let found =
+        graph.filter(|_| stats.depth == 0).and_then(|graph| Some((graph, graph.node(graph.find(&stats.node)?))));
+    let inputs = found.map_or_else(Vec::new, |(graph, node)| {
         let controls = node.control_inputs.iter().map(|&control| format!("^{}", graph.node(control).name));
         node.inputs.iter().map(|&input| graph.output_name(input)).chain(controls).collect()
     });

@@ -245,7 +245,7 @@ pub(super) enum Kept {
 impl Execute for EagerContext {
     #[track_caller]
     fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed> {
-        let (prepared, outputs) = self.run(request)?;
+        let (prepared, outputs) = self.run(request, |_| Ok(()))?;
         Ok(Executed { outputs: traced(outputs), signature: prepared.signature.clone(), prepared })
     }
 
@@ -275,7 +275,7 @@ impl Runs<'_> {
 
     pub(super) fn functions(&self) -> Arc<dyn FunctionLibrary> {
         match self {
-            Runs::Context(context) => context.functions().clone(),
+            Runs::Context(context) => context.functions(),
             Runs::Tape(tape) => tape.functions(),
         }
     }

@@ -47,6 +47,8 @@ pub struct Step {
     /// Tensors that the step keeps for its session, by name.
     tensor_store: Mutex<HashMap<String, (Tensor, String)>>,
     has_container: AtomicBool,
+    /// The container of the steps that this one is a part of.
+    outer_container: Option<Arc<str>>,
     /// How many threads are at work for the step.
     at_work: AtomicUsize,
     /// Whether somebody waits until no thread is.
@@ -87,6 +89,7 @@ impl Step {
             rendezvous: Rendezvous::default(),
             tensor_store: Mutex::default(),
             has_container: AtomicBool::new(false),
+            outer_container: None,
             at_work: AtomicUsize::new(0),
             is_idle_awaited: AtomicBool::new(false),
             idle: Waiters::new(),
@@ -97,6 +100,12 @@ impl Step {
         };
         step.set_deadline(deadline);
         step
+    }
+
+    /// The same step, whose resources are in this container and outlive it.
+    pub(crate) fn with_container(mut self, container: Option<Arc<str>>) -> Step {
+        self.outer_container = container;
+        self
     }
 
     /// The same step, whose nodes run there.
@@ -198,6 +207,9 @@ impl Step {
 
     /// The container of the resources that go with the step.
     pub fn container(&self) -> String {
+        if let Some(container) = &self.outer_container {
+            return container.to_string();
+        }
         self.has_container.store(true, Ordering::Relaxed);
         format!("__per_step_{}", self.id)
     }

@@ -1,13 +1,14 @@
 //! The kernels of an eager context, by op, device, dtypes and attrs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use smallvec::SmallVec;
 
 use super::prepared::Prepared;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::graph::{ComputedOutput, NodeInput, NodeRequest, Operand};
+use crate::runtime::functions::Functions;
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -153,12 +154,12 @@ impl KeyWriter {
     }
 }
 
-/// Kernels that are ready to run, all made with one state of the registry.
-#[derive(Default)]
+/// Kernels that are ready to run, all made with one state of the registry, and the functions that they call.
 pub(super) struct KernelCache(RwLock<Kernels>);
 
-#[derive(Default)]
 struct Kernels {
+    /// `None` as long as there were never any.
+    functions: Option<Arc<Functions>>,
     generation: u64,
     by_key: HashMap<Key, Arc<Prepared>>,
     /// How many of them have no state.
@@ -189,17 +190,60 @@ impl Kernels {
 }
 
 impl KernelCache {
+    pub(super) fn new(functions: Option<Arc<Functions>>) -> KernelCache {
+        KernelCache(RwLock::new(Kernels { functions, generation: 0, by_key: HashMap::new(), stateless: 0 }))
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Kernels> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Kernels> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The functions that kernels call.
+    pub(super) fn functions(&self) -> Option<Arc<Functions>> {
+        self.read().functions.clone()
+    }
+
+    /// Puts functions in the place of others, and drops the kernels that call some.
+    pub(super) fn set_functions(&self, functions: Arc<Functions>) {
+        let dropped = {
+            let mut kernels = self.write();
+            kernels.functions = Some(functions);
+            let all = std::mem::take(&mut kernels.by_key);
+            let (calling, others): (HashMap<_, _>, HashMap<_, _>) =
+                all.into_iter().partition(|(_, kernel)| kernel.calls_functions());
+            kernels.stateless = others.values().filter(|kernel| !kernel.is_stateful()).count();
+            kernels.by_key = others;
+            calling
+        };
+        // A kernel that goes may ask for the functions.
+        drop(dropped);
+    }
+
     pub(super) fn get(&self, key: &Key, generation: u64) -> Option<Arc<Prepared>> {
-        let kernels = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let kernels = self.read();
         if kernels.generation != generation {
             return None;
         }
         kernels.by_key.get(key).cloned()
     }
 
-    /// Keeps a kernel, unless another thread was faster: all calls share the one that is kept.
-    pub(super) fn insert(&self, key: Key, prepared: Arc<Prepared>, generation: u64) -> Arc<Prepared> {
-        let mut kernels = self.0.write().unwrap_or_else(PoisonError::into_inner);
+    /// Keeps a kernel, unless another thread was faster: all calls share the one that is kept. One that calls functions is not
+    /// kept if `functions`, which it was made with, are others by now.
+    pub(super) fn insert(
+        &self,
+        key: Key,
+        prepared: Arc<Prepared>,
+        generation: u64,
+        functions: Option<&Arc<Functions>>,
+    ) -> Arc<Prepared> {
+        let mut kernels = self.write();
+        if prepared.calls_functions() && functions.map(Arc::as_ptr) != kernels.functions.as_ref().map(Arc::as_ptr) {
+            return prepared;
+        }
         if kernels.generation < generation {
             kernels.clear();
             kernels.generation = generation;
@@ -210,11 +254,11 @@ impl KernelCache {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).by_key.len()
+        self.read().by_key.len()
     }
 
     pub(super) fn clear(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.write().clear();
     }
 }
 

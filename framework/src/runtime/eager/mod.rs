@@ -1,18 +1,21 @@
 //! Ops run at once, without a graph.
 
 mod cache;
+mod functions;
 mod node;
 mod prepared;
+mod steps;
 mod trace;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 
 use self::cache::{KernelCache, Key};
 pub use self::node::NodeKernel;
 pub(crate) use self::prepared::Prepared;
+use self::steps::EagerSteps;
 use self::trace::EagerTrace;
 use super::functions::{CALL_DEPTH, Functions, NoFunctions};
 use super::options::RunMetadata;
@@ -24,7 +27,7 @@ use crate::graph::{
     Applied, ComputedOutput, Function, Given, Graph, IntoOperand, NodeBuilder, NodeInput, NodeRequest, OpScope,
     Operand, Outputs, created, faults_error, infer_attrs, settle,
 };
-use crate::op::InOutType;
+use crate::op::{InOutType, Signature};
 use crate::optimize::Optimizer;
 use crate::registry::Registry;
 use crate::step::{FunctionLibrary, SessionContext};
@@ -54,8 +57,10 @@ struct Shared {
     devices: Arc<[Arc<dyn Device>]>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
-    functions: Arc<dyn FunctionLibrary>,
     trace: EagerTrace,
+    steps: EagerSteps,
+    /// Held by whoever adds or removes functions.
+    changing: Mutex<()>,
 }
 
 impl EagerContext {
@@ -79,7 +84,7 @@ impl EagerContext {
             return Err(Error::invalid_argument(message));
         }
         let session = Arc::new(SessionContext::new(Arc::default()));
-        Ok(EagerContext::of(registry.clone(), devices, session, Arc::new(NoFunctions)))
+        Ok(EagerContext::of(registry.clone(), devices, session, None))
     }
 
     /// A context in which the functions of a graph's library can be called: by [`EagerContext::call`], and by ops that call
@@ -91,17 +96,18 @@ impl EagerContext {
         add_host(&mut devices);
         let devices: Arc<[_]> = devices.into();
         let functions = Functions::library(graph, &devices, session, true, &Optimizer::from_env(), CALL_DEPTH);
-        EagerContext::of(graph.registry().clone(), devices, session.clone(), functions)
+        EagerContext::of(graph.registry().clone(), devices, session.clone(), Some(functions))
     }
 
     fn of(
         registry: Arc<Registry>,
         devices: Arc<[Arc<dyn Device>]>,
         session: Arc<SessionContext>,
-        functions: Arc<dyn FunctionLibrary>,
+        functions: Option<Arc<Functions>>,
     ) -> EagerContext {
-        let (kernels, trace) = (KernelCache::default(), EagerTrace::default());
-        EagerContext { shared: Arc::new(Shared { registry, devices, kernels, session, functions, trace }) }
+        let (kernels, trace, steps) = (KernelCache::new(functions), EagerTrace::default(), EagerSteps::default());
+        let changing = Mutex::default();
+        EagerContext { shared: Arc::new(Shared { registry, devices, kernels, session, trace, steps, changing }) }
     }
 
     /// Calls a function of the library that the context [was given](EagerContext::with_functions); returns its results.
@@ -140,8 +146,8 @@ impl EagerContext {
     }
 
     /// The functions that can be called.
-    pub(crate) fn functions(&self) -> &Arc<dyn FunctionLibrary> {
-        &self.shared.functions
+    pub(crate) fn functions(&self) -> Arc<dyn FunctionLibrary> {
+        library(self.shared.kernels.functions())
     }
 
     /// How many kernels are kept.
@@ -173,7 +179,7 @@ impl EagerContext {
 
     /// The position of the device that `name` asks for.
     fn device(&self, name: &str) -> Result<usize> {
-        if name.is_empty() {
+        if name.is_empty() || name == self.shared.devices[0].name() {
             return Ok(0);
         }
         let wanted = name.to_ascii_lowercase();
@@ -204,7 +210,7 @@ impl OpScope for EagerContext {
     /// Runs the op.
     #[track_caller]
     fn apply(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Applied<EagerContext>> {
-        let (prepared, outputs) = self.run(&mut request)?;
+        let (prepared, outputs) = self.run(&mut request, |_| Ok(()))?;
         Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
     }
 }
@@ -213,9 +219,30 @@ impl OpScope for EagerContext {
 pub type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 impl EagerContext {
-    /// Runs an op, and empties the inputs of the request; returns what it was run by, too.
+    /// Runs an op whose request may serve again: it keeps all but the inputs, which the kernel takes. `admit` is told what the op
+    /// takes and gives before it runs, and may refuse it; the request keeps its inputs then, as after any failure before the
+    /// kernel runs.
+    ///
+    /// # Errors
+    /// Those of [`OpScope::apply`], and of `admit`.
     #[track_caller]
-    pub(crate) fn run<V: ComputedOutput>(&self, request: &mut NodeRequest<'_, V>) -> Result<(Arc<Prepared>, Computed)> {
+    pub fn execute(
+        &self,
+        request: &mut NodeRequest<'_, Tensor>,
+        admit: impl FnOnce(&Signature) -> Result<()>,
+    ) -> Result<SmallVec<[Tensor; 2]>> {
+        let (_, outputs) = self.run(request, admit)?;
+        Ok(outputs.into_iter().flatten().collect())
+    }
+
+    /// Runs an op, and empties the inputs of the request; returns what it was run by, too. `admit` is as for
+    /// [`EagerContext::execute`].
+    #[track_caller]
+    pub(crate) fn run<V: ComputedOutput>(
+        &self,
+        request: &mut NodeRequest<'_, V>,
+        admit: impl FnOnce(&Signature) -> Result<()>,
+    ) -> Result<(Arc<Prepared>, Computed)> {
         let op = request.op;
         let device = match self.device(&request.device) {
             Ok(device) => device,
@@ -228,27 +255,9 @@ impl EagerContext {
         let device = &*shared.devices[device];
         let prepared = match key.as_ref().and_then(|key| shared.kernels.get(key, generation)) {
             Some(prepared) => prepared,
-            None => {
-                let type_of = |output: &V| Some(InOutType { dtype: output.as_tensor().dtype(), is_ref: false });
-                let given = request.inputs.iter().map(|input| Given::new(input, type_of)).collect();
-                let (name, attrs) = (request.name.as_deref().unwrap_or(&op.name), std::mem::take(&mut request.attrs));
-                let prepared = match prepare(
-                    shared,
-                    device,
-                    (&op.name, name),
-                    given,
-                    attrs,
-                    std::mem::take(&mut request.faults),
-                ) {
-                    Ok(prepared) => Arc::new(prepared),
-                    Err(error) => return Err(error.at_node(name, &op.name, device.name())),
-                };
-                match key {
-                    Some(key) => shared.kernels.insert(key, prepared, generation),
-                    None => prepared,
-                }
-            }
+            None => self.prepared(request, key, device, generation)?,
         };
+        admit(&prepared.signature)?;
         let mut inputs: SmallVec<[Option<Tensor>; 3]> = SmallVec::with_capacity(request.inputs.len());
         for input in request.inputs.drain(..) {
             match input {
@@ -256,9 +265,49 @@ impl EagerContext {
                 NodeInput::List(operands) => inputs.extend(operands.into_iter().map(Operand::into_tensor).map(Some)),
             }
         }
-        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, &shared.session, &shared.trace)?;
+        let surroundings = (&shared.session, &shared.trace, &shared.steps);
+        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, surroundings)?;
         Ok((prepared, outputs))
     }
+
+    /// Makes the kernel for an op, and keeps it if it has a key.
+    #[cold]
+    #[track_caller]
+    fn prepared<V: ComputedOutput>(
+        &self,
+        request: &mut NodeRequest<'_, V>,
+        key: Option<Key>,
+        device: &dyn Device,
+        generation: u64,
+    ) -> Result<Arc<Prepared>> {
+        let (op, shared) = (request.op, &*self.shared);
+        let type_of = |output: &V| Some(InOutType { dtype: output.as_tensor().dtype(), is_ref: false });
+        let given = request.inputs.iter().map(|input| Given::new(input, type_of)).collect();
+        let name = request.name.as_deref().unwrap_or(&op.name);
+        let faults = std::mem::take(&mut request.faults);
+        let functions = shared.kernels.functions();
+        let prepared = match prepare(
+            shared,
+            device,
+            (&op.name, name),
+            given,
+            request.attrs.clone(),
+            faults,
+            &library(functions.clone()),
+        ) {
+            Ok(prepared) => Arc::new(prepared),
+            Err(error) => return Err(error.at_node(name, &op.name, device.name())),
+        };
+        Ok(match key {
+            Some(key) => shared.kernels.insert(key, prepared, generation, functions.as_ref()),
+            None => prepared,
+        })
+    }
+}
+
+/// The functions as kernels call them.
+fn library(functions: Option<Arc<Functions>>) -> Arc<dyn FunctionLibrary> {
+    functions.map_or_else(|| Arc::new(NoFunctions) as Arc<dyn FunctionLibrary>, |functions| functions)
 }
 
 /// Checks the node and makes its kernel.
@@ -271,6 +320,7 @@ fn prepare(
     given: SmallVec<[Given; 2]>,
     mut attrs: AttrMap,
     mut faults: Vec<String>,
+    functions: &Arc<dyn FunctionLibrary>,
 ) -> Result<Prepared> {
     let entry = shared.registry.op(op)?;
     if let Some(arg) = entry.def.inputs.iter().chain(entry.def.outputs.iter()).find(|arg| arg.is_ref) {
@@ -283,7 +333,7 @@ fn prepare(
     if !faults.is_empty() {
         return Err(faults_error(&faults, name, entry.def));
     }
-    Prepared::new(&shared.registry, device, entry, attrs, &shared.session, &shared.functions)
+    Prepared::new(&shared.registry, device, entry, attrs, &shared.session, functions)
 }
 
 /// Runs one op on a device. `attrs` must hold what has no default, dtypes and list lengths included; `inputs` are flat,
@@ -308,5 +358,6 @@ pub fn run_op(
     };
     prepared.check_inputs(&inputs).map_err(|error| error.at_node(op, op, device.name()))?;
     let mut inputs: Vec<Option<Tensor>> = inputs.into_iter().map(Some).collect();
-    Ok(prepared.run(None, device, &mut inputs, &session, &EagerTrace::default())?.into_iter().flatten().collect())
+    let surroundings = (&session, &EagerTrace::default(), &EagerSteps::default());
+    Ok(prepared.run(None, device, &mut inputs, surroundings)?.into_iter().flatten().collect())
 }

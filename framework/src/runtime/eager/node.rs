@@ -32,8 +32,8 @@ impl NodeKernel {
     pub fn new(context: &EagerContext, node: &str, op: &str, attrs: AttrMap) -> Result<NodeKernel> {
         let shared = &context.shared;
         let (entry, device) = (shared.registry.op(op)?, context.first_device());
-        let prepared =
-            Prepared::for_node(node, &shared.registry, device, entry, attrs, &shared.session, &shared.functions);
+        let functions = context.functions();
+        let prepared = Prepared::for_node(node, &shared.registry, device, entry, attrs, &shared.session, &functions);
         let prepared = prepared.map_err(|error| error.at_node(node, op, device.name()))?;
         Ok(NodeKernel { node: node.to_owned(), prepared, context: context.clone() })
     }
@@ -54,7 +54,8 @@ impl NodeKernel {
     /// What the kernel meets; INTERNAL if it panics, or leaves an output out.
     pub fn compute(&self, inputs: &mut [Option<Tensor>]) -> Result<Computed> {
         let shared = &self.context.shared;
-        self.prepared.run(Some(&self.node), self.context.first_device(), inputs, &shared.session, &shared.trace)
+        let surroundings = (&shared.session, &shared.trace, &shared.steps);
+        self.prepared.run(Some(&self.node), self.context.first_device(), inputs, surroundings)
     }
 
     /// Begins what [`NodeKernel::compute`] does, and tells the outcome to `done`, once: before this returns, or later on another

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::Computed;
+use super::steps::EagerSteps;
 use super::trace::EagerTrace;
-use crate::attr::AttrMap;
+use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ pub(crate) struct Prepared {
     kernel: Arc<dyn DynKernel>,
     /// What is in host memory, if the device has its own.
     slots: Option<HostSlots>,
+    /// The functions that the kernel calls, if it calls some: a call outlives their removal.
+    functions: Option<Arc<dyn FunctionLibrary>>,
     #[cfg(debug_assertions)]
     inferred: Option<Box<crate::shape_inference::Inferred>>,
 }
@@ -85,12 +88,14 @@ impl Prepared {
             constants: &[],
             surroundings: Some(&surroundings),
         })?;
+        let functions = attrs.iter().any(|(_, value)| calls(value)).then(|| functions.clone());
         let slots = device.has_own_memory().then(|| def.host_slots(op, &signature));
         Ok(Prepared {
             op,
             signature: Arc::new(signature),
             kernel: kernel.into(),
             slots,
+            functions,
             #[cfg(debug_assertions)]
             inferred: crate::shape_inference::Inferred::new(entry.shape_fn, &attrs),
             attrs,
@@ -100,6 +105,11 @@ impl Prepared {
     /// Whether a second kernel of the same node would be another one.
     pub(super) fn is_stateful(&self) -> bool {
         self.op.is_stateful
+    }
+
+    /// Whether the kernel calls functions.
+    pub(super) fn calls_functions(&self) -> bool {
+        self.functions.is_some()
     }
 
     /// Refuses inputs of the wrong number or dtype.
@@ -126,8 +136,7 @@ impl Prepared {
         name: Option<&str>,
         device: &dyn Device,
         inputs: &mut [Option<Tensor>],
-        session: &Arc<SessionContext>,
-        trace: &EagerTrace,
+        (session, trace, steps): (&Arc<SessionContext>, &EagerTrace, &EagerSteps),
     ) -> Result<Computed> {
         let name = name.unwrap_or(&self.op.name);
         let mut outputs = self.no_outputs();
@@ -135,7 +144,7 @@ impl Prepared {
         if let Some(slots) = &self.slots {
             bring(device, inputs, &slots.inputs).map_err(failed)?;
         }
-        let step = Step::new(session, Cancellation::new(), None);
+        let step = steps.join(Step::new(session, Cancellation::new(), None));
         let is_traced = trace.is_on();
         let step = Arc::new(if is_traced { step.with_stats() } else { step });
         let call = self.call(name, device, &step);
@@ -192,6 +201,11 @@ impl Prepared {
         }
         Ok(outputs)
     }
+}
+
+/// Whether an attr names functions.
+fn calls(value: &AttrValue) -> bool {
+    matches!(value, AttrValue::Func(_) | AttrValue::ListFunc(_))
 }
 
 /// Brings tensors to the host, or to the device.

@@ -1,0 +1,123 @@
+//! `TFE_Execute`: the op runs.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use kernlink::attr::FunctionRef;
+use kernlink::graph::{NodeInput, NodeRequest, Operand};
+use kernlink::op::{ArgType, OpDef, Signature};
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result};
+use kernlink_library::host::report;
+use smallvec::SmallVec;
+
+use super::arguments::missing;
+use super::handle::CHandle;
+use super::op::COp;
+use crate::abi::{TF_Status, TFE_Op, TFE_TensorHandle};
+use crate::pointer::{borrow_mut, share_with_c, slice_mut};
+
+impl COp {
+    /// Runs the op, which gives its inputs away. `room` is how many results there is room for.
+    fn run(&mut self, room: usize) -> Result<SmallVec<[Tensor; 2]>> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        self.device.clone()?;
+        let Some(op) = self.op else { return self.call(room) };
+        self.arrange(op)?;
+        let COp { context, request, inputs, given, is_by_argument, .. } = self;
+        let admit = |signature: &Signature| {
+            has_room(signature, room)?;
+            // Whoever holds an input alone may compute in its place.
+            inputs.clear();
+            given.clear();
+            *is_by_argument = true;
+            Ok(())
+        };
+        context.eager.execute(request, admit).map_err(|error| self.explained(op, error))
+    }
+
+    /// Calls the function.
+    fn call(&mut self, room: usize) -> Result<SmallVec<[Tensor; 2]>> {
+        let (eager, name) = (&self.context.eager, self.name().to_owned());
+        let library = eager.function_library();
+        if !library.has_function(&name) {
+            return Err(Error::not_found(format!("Failed to find function '{name}'")));
+        }
+        let given = self.request.attrs.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let attrs: BTreeMap<_, _> = given.filter(|(name, _)| !name.starts_with('_')).collect();
+        let op = if library.is_stateful_function(&name) { "StatefulPartitionedCall" } else { "PartitionedCall" };
+        let function = FunctionRef { name, attrs };
+        let (arguments, results) = library.function_dtypes(&function)?;
+        if arguments.len() != self.inputs.len() {
+            let (expected, given) = (arguments.len(), self.inputs.len());
+            return Err(Error::invalid_argument(format!("expected {expected} inputs, got {given}")));
+        }
+        let mut request = NodeRequest::new(eager.registry().op(op)?.def);
+        let inputs = self.inputs.iter().map(|input| Operand::Value(input.tensor.clone())).collect();
+        request.inputs.push(NodeInput::List(inputs));
+        request.attrs.insert("f", function);
+        request.attrs.insert("Tin", arguments);
+        request.attrs.insert("Tout", results);
+        request.device.clone_from(&self.request.device);
+        let COp { context, inputs, given, .. } = self;
+        context.eager.execute(&mut request, |signature| {
+            has_room(signature, room)?;
+            inputs.clear();
+            given.clear();
+            Ok(())
+        })
+    }
+
+    /// The error, or that an attr is missing, which TensorFlow says first.
+    #[cold]
+    fn explained(&self, op: &OpDef, error: Error) -> Error {
+        let is_implied = |attr: &str| {
+            op.inputs.iter().any(|argument| {
+                argument.number_attr.as_deref() == Some(attr)
+                    || matches!(&argument.ty, ArgType::Attr(other) | ArgType::ListAttr(other) if **other == *attr)
+            })
+        };
+        let is_missing = |attr: &str| self.request.attrs.get(attr).is_none() && !is_implied(attr);
+        let attr = op.attrs.iter().find(|attr| attr.default.is_none() && is_missing(&attr.name));
+        attr.map_or(error, |attr| missing(&op.name, &attr.name))
+    }
+}
+
+fn has_room(signature: &Signature, room: usize) -> Result<()> {
+    let count = signature.outputs.len();
+    match count <= room {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!("Expecting {count} outputs, but *num_retvals is {room}"))),
+    }
+}
+
+/// Runs an op. `*num_retvals` is how many results there is room for, and becomes how many there are; they are the caller's to
+/// delete. On failure neither is changed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TFE_Execute(
+    op: *mut TFE_Op,
+    retvals: *mut *mut TFE_TensorHandle,
+    num_retvals: *mut c_int,
+    status: *mut TF_Status,
+) {
+    let run = || {
+        // SAFETY: as said in `pointer`.
+        let (op, count) = unsafe { (borrow_mut(op)?, num_retvals.as_mut()) };
+        let count = count.ok_or_else(|| Error::invalid_argument("num_retvals is a null pointer"))?;
+        // SAFETY: as said in `pointer`.
+        let places = unsafe { slice_mut("retvals", retvals, *count) }?;
+        let results = op.run(places.len())?;
+        let position = op.device.clone().unwrap_or_default();
+        let device = op.context.device_name(position);
+        *count = results.len() as c_int;
+        for (place, result) in places.iter_mut().zip(results) {
+            *place = share_with_c(Arc::new(CHandle::new(result, Some(device.clone()))));
+        }
+        Ok(())
+    };
+    // SAFETY: as said in `pointer`.
+    unsafe { report(status, (), run) };
+}
