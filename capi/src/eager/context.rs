@@ -181,7 +181,8 @@ deeds! {
     TFE_ContextEnableRunMetadata = EagerContext::enable_run_metadata;
     /// Collects no more statistics, and drops those that were not exported.
     TFE_ContextDisableRunMetadata = EagerContext::disable_run_metadata;
-    /// Begins a step: what goes with a step, such as stacks and arrays of tensors, stays until all steps have ended.
+    /// Begins a step: what goes with a step and is known by a name, such as the arrays of `TensorArrayV2`, stays until all steps
+    /// have ended. Arrays and stacks that handles own go with the handles.
     TFE_ContextStartStep = EagerContext::begin_step;
     /// Ends a step.
     TFE_ContextEndStep = EagerContext::end_step;

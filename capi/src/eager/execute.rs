@@ -55,6 +55,16 @@ impl COp {
             let (expected, given) = (arguments.len(), self.inputs.len());
             return Err(Error::invalid_argument(format!("expected {expected} inputs, got {given}")));
         }
+        for (index, (input, expected)) in self.inputs.iter().zip(&arguments).enumerate() {
+            let actual = input.tensor.dtype();
+            if actual != *expected {
+                return Err(Error::invalid_argument(format!(
+                    "cannot compute {} as input #{index}(zero-based) was expected to be a {expected} tensor but is a {actual} \
+                     tensor",
+                    function.name
+                )));
+            }
+        }
         let mut request = NodeRequest::new(eager.registry().op(op)?.def);
         let inputs = self.inputs.iter().map(|input| Operand::Value(input.tensor.clone())).collect();
         request.inputs.push(NodeInput::List(inputs));

@@ -63,8 +63,8 @@ impl EagerContext {
         self.shared.kernels.set_functions(functions);
     }
 
-    /// Begins a step: resources that go with a step, such as the stacks and arrays of loops, stay until every step that was
-    /// begun has [ended](EagerContext::end_step). Otherwise each op is a step of its own.
+    /// Begins a step: resources that go with a step, such as the arrays that `TensorArrayV2` names, stay until every step that
+    /// was begun has [ended](EagerContext::end_step). Otherwise each op is a step of its own.
     pub fn begin_step(&self) {
         self.shared.steps.begin();
     }

@@ -1,0 +1,10 @@
+//! `tensorflow/c/eager/c_api.h`, called as C calls it. What TensorFlow 2.21 answered to the same calls stands in the tests.
+
+mod attrs;
+mod client;
+mod contexts;
+mod functions;
+mod handles;
+mod nulls;
+mod ops;
+mod speed;
