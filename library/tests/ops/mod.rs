@@ -1,5 +1,10 @@
 //! Ops of every kind that a library can have, and some that it cannot: for the tests of libraries, and as a library itself.
 
+#![allow(
+    unreachable_pub,
+    reason = "the example of a library has them as its own; in a test nothing is reached from outside"
+)]
+
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
