@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::device::{CpuDevice, Device};
-use kernlink::graph::{FunctionBuilder, NodeBuilder};
+use kernlink::graph::{FunctionBuilder, NodeBuilder, NodeInput, NodeRequest, Operand};
 use kernlink::op::Op as _;
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, Registry};
@@ -201,6 +201,58 @@ fn functions_of_a_library_are_called() {
     ] {
         let error = context.call(&shifted, arguments).unwrap_err();
         assert!(error.code() == code && error.message().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn functions_come_and_go() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let doubled = FunctionBuilder::new("Doubled", [DataType::Float])
+        .build(&mut graph, |g, [x]| Ok([ops::add_v2(g, x, x).build()?]))
+        .unwrap();
+    let counts = FunctionBuilder::new("Counts", [] as [DataType; 0])
+        .build(&mut graph, |g, []| Ok([counter(g).build()?]))
+        .unwrap();
+    let eager = context();
+    let def = |name: &str| graph.function_def(name).unwrap().clone();
+    let double = || Ok(eager.call(&doubled, [2.5f32])?[0].to_scalar::<f32>()?);
+    let count = || eager.call(&counts, [] as [Tensor; 0]).unwrap()[0].to_scalar::<i64>().unwrap();
+    fails(double(), Code::NotFound, "`Doubled`");
+    eager.add_functions(&[def("Counts")]).unwrap();
+    assert_eq!((count(), count()), (1, 2));
+    // Those that were there keep their state.
+    eager.add_functions(&[def("Counts"), def("Doubled")]).unwrap();
+    assert_eq!((double().unwrap(), count()), (5.0, 3));
+    assert_eq!(eager.function_library().function_names(), ["Counts", "Doubled"]);
+    let mut other = def("Doubled");
+    other.node_def.clear();
+    fails(eager.add_functions(&[other]), Code::InvalidArgument, "Doubled");
+    eager.remove_function("Doubled").unwrap();
+    fails(eager.remove_function("Doubled"), Code::InvalidArgument, "non-existent function 'Doubled'");
+    fails(double(), Code::NotFound, "`Doubled`");
+    assert_eq!(count(), 1, "a kernel that called functions is made anew");
+}
+
+#[test]
+fn a_request_serves_again() {
+    let eager = context();
+    let cast = eager.registry().op("Cast").unwrap().def;
+    let mut request = NodeRequest::new(cast);
+    request.attrs.insert("DstT", DataType::Int32);
+    let give = |request: &mut NodeRequest<'_, Tensor>, value: f32| {
+        request.inputs.push(NodeInput::Single(Operand::Value(Tensor::scalar(value))));
+    };
+    give(&mut request, 1.0);
+    let refused = eager.execute(&mut request, |signature| {
+        assert_eq!((signature.inputs.len(), signature.outputs.len()), (1, 1));
+        Err(Error::new(Code::Cancelled, "not now"))
+    });
+    fails(refused, Code::Cancelled, "not now");
+    for value in [1, 2] {
+        let outputs = eager.execute(&mut request, |_| Ok(())).unwrap();
+        assert_eq!(outputs[0].to_scalar::<i32>().unwrap(), value);
+        assert!(request.inputs.is_empty());
+        give(&mut request, 2.0);
     }
 }
 

@@ -75,7 +75,7 @@ fn every_kind_is_set() {
     drop((neg, cast));
     let said = texts(&op.run_one().unwrap()).remove(0);
     for part in [
-        r#"string_value="a\0b""#,
+        r#"string_value="a\x00b""#,
         "int_value=-7",
         "float_value=0.5",
         "bool_value=true",

@@ -96,6 +96,16 @@ impl Graph {
         function.into_iter().flat_map(|function| function.node_def.iter().map(|node| node.op.as_str()))
     }
 
+    /// Removes a function, whether or not something calls it; returns whether there was one.
+    pub fn remove_function(&mut self, name: &str) -> bool {
+        let others = self.functions.as_ref().and_then(|functions| functions.without(name));
+        let is_there = others.is_some();
+        if is_there {
+            self.functions = others.map(Arc::new);
+        }
+        is_there
+    }
+
     /// Removes the functions that no node calls, nor another function that is called.
     pub fn remove_unused_functions(&mut self) {
         let Some(functions) = self.functions.as_deref() else { return };

@@ -104,6 +104,16 @@ impl Library {
         Library { layers: vec![Arc::new(Layer::new(0, functions))], gradients: gradients.into() }
     }
 
+    /// The library without a function, and without what is said of its gradient or that it is one; `None` if it has no such
+    /// function.
+    pub(super) fn without(&self, name: &str) -> Option<Library> {
+        let removed = self.find_shared(name)?;
+        let functions = self.shared().filter(|function| !Arc::ptr_eq(function, removed)).cloned().collect();
+        let others =
+            self.gradients.iter().filter(|gradient| gradient.function_name != name && gradient.gradient_func != name);
+        Some(Library::with(functions, others.cloned().collect()))
+    }
+
     /// The library as a message.
     pub(super) fn to_def(&self) -> FunctionDefLibrary {
         FunctionDefLibrary { function: self.iter().cloned().collect(), gradient: self.gradients.to_vec() }

@@ -42,14 +42,10 @@ impl EagerContext {
     /// INVALID_ARGUMENT if there is no such function.
     pub fn remove_function(&self, name: &str) -> Result<()> {
         let _turn = lock(&self.shared.changing);
-        let known = self.function_library();
-        if !known.has_function(name) {
+        let mut graph = Graph::clone(&self.function_library());
+        if !graph.remove_function(name) {
             return Err(Error::invalid_argument(format!("Tried to remove non-existent function '{name}'.")));
         }
-        let others = known.function_names().into_iter().filter(|other| *other != name);
-        let others: Vec<_> = others.filter_map(|other| known.function_def(other).cloned()).collect();
-        let mut graph = Graph::new(self.registry());
-        graph.add_functions(&others)?;
         self.call_functions_of(&graph);
         Ok(())
     }

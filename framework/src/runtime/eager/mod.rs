@@ -307,7 +307,10 @@ impl EagerContext {
 
 /// The functions as kernels call them.
 fn library(functions: Option<Arc<Functions>>) -> Arc<dyn FunctionLibrary> {
-    functions.map_or_else(|| Arc::new(NoFunctions) as Arc<dyn FunctionLibrary>, |functions| functions)
+    match functions {
+        Some(functions) => functions,
+        None => Arc::new(NoFunctions),
+    }
 }
 
 /// Checks the node and makes its kernel.
