@@ -82,5 +82,10 @@ expect strings.c "strings ok"
 expect $examples/saved_model.c "output [1,3]: 1.5 -4 12" \
     ../../../tests/saved_model/data/tf2 serving_default_x:0 StatefulPartitionedCall:1 1 2 3
 
+# The static library.
+"$CC" $examples/graph.c -I"$prefix/include" "$prefix/lib/libtensorflow.a" -lgcc_s -lpthread -lm -ldl -o "$scratch/program"
+"$scratch/program" >/dev/null || fail "a program with the static library failed"
+echo "libtensorflow.a: ok"
+
 compile threads.c
 "$scratch/program" "${SECONDS_OF_THREADS:-2}"

@@ -44,7 +44,7 @@ TF_CAPI_EXPORT void TFE_ContextOptionsSetDevicePlacementPolicy(
 // Frees options.
 TF_CAPI_EXPORT void TFE_DeleteContextOptions(TFE_ContextOptions*);
 
-// Where ops run. It outlives its ops and handles.
+// Where ops run.
 typedef struct TFE_Context TFE_Context;
 
 // Makes a context; null on failure.
