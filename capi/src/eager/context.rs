@@ -1,6 +1,6 @@
 //! `TFE_Context`: where ops run at once, with the functions that they can call.
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl CContext {
         let options = unsafe { borrow(options) }?;
         let eager = EagerContext::on(&registry()?, options.devices()?)?;
         let named = |name: String| -> Result<NamedDevice> {
-            Ok(NamedDevice { parsed: DeviceName::parse(&name)?, full: CString::from(c_text(&name)).into() })
+            Ok(NamedDevice { parsed: DeviceName::parse(&name)?, full: c_text(&name).into() })
         };
         let devices = eager.devices().iter().map(|device| named(full_name(device.name()))).collect::<Result<_>>()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
