@@ -14,7 +14,7 @@ pub unsafe extern "C" fn TF_TensorFromProto(from: *const TF_Buffer, to: *mut TF_
         let (bytes, to) = unsafe { (bytes_of("the message", from)?, to.cast::<CTensor>().as_mut()) };
         let to = to.ok_or_else(|| Error::invalid_argument("the tensor to change is a null pointer"))?;
         let proto = TensorProto::decode(bytes)
-            .map_err(|error| Error::invalid_argument(format!("Unparseable TensorProto: {error}")))?;
+            .map_err(|error| Error::invalid_argument(format!("Unparseable tensorflow.TensorProto proto: {error}")))?;
         *to = CTensor::new(tensor_from_proto(&proto)?)?;
         Ok(())
     };

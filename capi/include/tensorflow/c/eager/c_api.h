@@ -67,6 +67,7 @@ TF_CAPI_EXPORT void TFE_ContextSetThreadLocalDevicePlacementPolicy(
 TF_CAPI_EXPORT TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(
     TFE_Context* ctx);
 
+// UNIMPLEMENTED: there are no clusters.
 TF_CAPI_EXPORT void TFE_ContextSetServerDef(
     TFE_Context* ctx, int keep_alive_secs, const void* proto, size_t proto_len, TF_Status* status);
 

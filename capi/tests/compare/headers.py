@@ -1,6 +1,7 @@
-"""Compares Kernlink's headers with TensorFlow's: types of functions, values of enums, layouts, and strings by their inline functions.
+"""Compares Kernlink's headers with TensorFlow's: types of functions, values of enums, layouts, and what the inline functions of
+strings do.
 
-    python3 compare.py TENSORFLOW_INCLUDE
+    python3 capi/tests/compare/headers.py TENSORFLOW_INCLUDE
 
 TENSORFLOW_INCLUDE is the folder `include` of the package tensorflow-cpu 2.21.0. One C++ program, made of what the headers
 declare, is compiled with each set of headers; what the two say must be the same. Needs g++.
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-OURS = pathlib.Path(__file__).parent.parent / "include"
+OURS = pathlib.Path(__file__).parents[2] / "include"
 HEADERS = sorted(str(path.relative_to(OURS)) for path in OURS.rglob("*.h"))
 
 STRINGS = r"""
@@ -77,11 +78,12 @@ def declared():
 def program():
     functions, values, structs, types = declared()
     lines = [f"#include <{header}>" for header in HEADERS]
-    lines += ["#include <cstddef>", "#include <cstdio>", "#include <cstring>", "#include <string>", "#include <typeinfo>", "#include <cxxabi.h>"]
+    lines += [f"#include <{header}>" for header in ("cstddef", "cstdio", "cstring", "string", "typeinfo", "cxxabi.h")]
     lines += ["template <class T> struct Named {};", STRINGS, "int main() {"]
     show = 'std::printf("%s %s\\n", "{}", abi::__cxa_demangle(typeid(Named<{}>).name(), nullptr, nullptr, nullptr));'
     # TensorFlow has this one a second time, with a C++ argument.
-    one_of_two = {"TFE_NewTensorHandle": "decltype(static_cast<TFE_TensorHandle* (*)(const TF_Tensor*, TF_Status*)>(TFE_NewTensorHandle))"}
+    pointer = "TFE_TensorHandle* (*)(const TF_Tensor*, TF_Status*)"
+    one_of_two = {"TFE_NewTensorHandle": f"decltype(static_cast<{pointer}>(TFE_NewTensorHandle))"}
     lines += [show.format("function " + name, one_of_two.get(name, f"decltype({name})")) for name in functions]
     lines += [show.format("type " + name, name) for name in types]
     lines += [f'std::printf("value {name} %d\\n", int({name}));' for name in values]
