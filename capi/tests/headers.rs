@@ -38,7 +38,11 @@ fn declared(line: &str) -> Option<&str> {
 /// The docs' first sentence, as C's readers see it.
 fn first_sentence(docs: &str) -> String {
     let sentence = docs.find(". ").map_or(docs, |end| &docs[..=end]);
-    sentence.replace("[`", "").replace("`]", "").replace('`', "")
+    // Of a link what is shown: `[shown](path)`, `[shown]`.
+    let mut parts = sentence.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let shown = parts.fold(first, |shown, part| shown + part.split_once(')').map_or(part, |(_, after)| after));
+    shown.replace("[`", "").replace("`]", "").replace('`', "")
 }
 
 /// The functions that the crate exports, each with the first sentence of its docs.

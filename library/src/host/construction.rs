@@ -245,21 +245,21 @@ macro_rules! lists {
 }
 
 lists! {
-    /// The numbers of dtypes, at most `most`.
+    /// The numbers of dtypes, as many as there is room for.
     TF_OpKernelConstruction_GetAttrTypeList: DataType, "list(type)" => TF_DataType, |dtype| Ok(dtype.number());
-    /// Ints of 32 bits, at most `most`.
+    /// Ints of 32 bits, as many as there is room for.
     TF_OpKernelConstruction_GetAttrInt32List: i64, "list(int)" => i32, narrow;
-    /// Ints, at most `most`.
+    /// Ints, as many as there is room for.
     TF_OpKernelConstruction_GetAttrInt64List: i64, "list(int)" => i64, Ok;
-    /// Floats, at most `most`.
+    /// Floats, as many as there is room for.
     TF_OpKernelConstruction_GetAttrFloatList: f32, "list(float)" => f32, Ok;
-    /// Bools, at most `most`.
+    /// Bools, as many as there is room for.
     TF_OpKernelConstruction_GetAttrBoolList: bool, "list(bool)" => TF_Bool, |value| Ok(value.into());
-    /// Tensors, at most `most`, for the caller to delete.
+    /// Tensors, as many as there is room for, for the caller to delete.
     TF_OpKernelConstruction_GetAttrTensorList: Tensor, "list(tensor)" => *mut TF_Tensor, |tensor| Ok(CTensor::read_only(tensor)?.into_c());
 }
 
-/// The first `most` bytes of a string, without a zero at the end.
+/// The first bytes of a string, as many as there is room for, without a zero at the end.
 pub unsafe extern "C" fn TF_OpKernelConstruction_GetAttrString(
     ctx: *mut TF_OpKernelConstruction,
     attr: *const c_char,
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn TF_OpKernelConstruction_GetAttrString(
     unsafe { report(status, (), copy) };
 }
 
-/// Strings, at most `most`: they are copied to `storage`, and `values` and `lengths` say where each is.
+/// Strings, as many as there is room for: they are copied to `storage`, and `values` and `lengths` say where each is.
 pub unsafe extern "C" fn TF_OpKernelConstruction_GetAttrStringList(
     ctx: *mut TF_OpKernelConstruction,
     attr: *const c_char,

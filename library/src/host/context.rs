@@ -425,7 +425,7 @@ pub unsafe extern "C" fn TF_AllocateOutput(
     unsafe { with(ctx, status, ptr::null_mut(), allocate) }
 }
 
-/// The first of the inputs that the output can take the place of, whose number goes to `forwarded`; else a new tensor, and -1.
+/// The first of the inputs that the output can take the place of, whose number is written; else a new tensor, and -1.
 pub unsafe extern "C" fn TF_ForwardInputOrAllocateOutput(
     ctx: *mut TF_OpKernelContext,
     candidates: *const c_int,

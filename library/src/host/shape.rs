@@ -238,7 +238,7 @@ ranked! {
     TF_ShapeInferenceContextWithRankAtMost => with_rank_at_most;
 }
 
-/// A dimension of a shape, counted from the end if `index` is negative; unknown if there is none.
+/// A dimension of a shape, counted from the end if the index is negative; unknown if there is none.
 pub unsafe extern "C" fn TF_ShapeInferenceContextDim(
     ctx: *mut TF_ShapeInferenceContext,
     shape: *mut TF_ShapeHandle,

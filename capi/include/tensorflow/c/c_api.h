@@ -661,10 +661,10 @@ typedef struct TF_DeprecatedSession TF_DeprecatedSession;
 TF_CAPI_EXPORT TF_DeprecatedSession* TF_NewDeprecatedSession(
     const TF_SessionOptions*, TF_Status* status);
 
-// As TF_CloseSession(super::TF_CloseSession).
+// As TF_CloseSession.
 TF_CAPI_EXPORT void TF_CloseDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
 
-// As TF_DeleteSession(super::TF_DeleteSession).
+// As TF_DeleteSession.
 TF_CAPI_EXPORT void TF_DeleteDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
 
 // Removes the resources in these containers, or in the default one if none are named, of all
@@ -676,18 +676,18 @@ TF_CAPI_EXPORT void TF_Reset(
 TF_CAPI_EXPORT void TF_ExtendGraph(
     TF_DeprecatedSession*, const void* proto, size_t proto_len, TF_Status*);
 
-// As TF_SessionRun(super::TF_SessionRun), by names: node or node:1.
+// As TF_SessionRun, by names: node or node:1.
 TF_CAPI_EXPORT void TF_Run(
     TF_DeprecatedSession*, const TF_Buffer* run_options, const char** input_names,
     TF_Tensor** inputs, int ninputs, const char** output_names, TF_Tensor** outputs, int noutputs,
     const char** target_oper_names, int ntargets, TF_Buffer* run_metadata, TF_Status*);
 
-// As TF_SessionPRunSetup(super::TF_SessionPRunSetup), by names.
+// As TF_SessionPRunSetup, by names.
 TF_CAPI_EXPORT void TF_PRunSetup(
     TF_DeprecatedSession*, const char** input_names, int ninputs, const char** output_names,
     int noutputs, const char** target_oper_names, int ntargets, const char** handle, TF_Status*);
 
-// As TF_SessionPRun(super::TF_SessionPRun), by names.
+// As TF_SessionPRun, by names.
 TF_CAPI_EXPORT void TF_PRun(
     TF_DeprecatedSession*, const char* handle, const char** input_names, TF_Tensor** inputs,
     int ninputs, const char** output_names, TF_Tensor** outputs, int noutputs,

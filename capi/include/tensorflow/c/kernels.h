@@ -214,7 +214,7 @@ TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrFloat(
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrBool(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Bool* val, TF_Status* status);
 
-// The first most bytes of a string, without a zero at the end.
+// The first bytes of a string, as many as there is room for, without a zero at the end.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrString(
     TF_OpKernelConstruction* ctx, const char* attr_name, char* val, size_t max_length,
     TF_Status* status);
@@ -223,37 +223,38 @@ TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrString(
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrTensor(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Tensor** val, TF_Status* status);
 
-// The numbers of dtypes, at most most.
+// The numbers of dtypes, as many as there is room for.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrTypeList(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_DataType* vals, int max_vals,
     TF_Status* status);
 
-// Ints of 32 bits, at most most.
+// Ints of 32 bits, as many as there is room for.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrInt32List(
     TF_OpKernelConstruction* ctx, const char* attr_name, int32_t* vals, int max_vals,
     TF_Status* status);
 
-// Ints, at most most.
+// Ints, as many as there is room for.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrInt64List(
     TF_OpKernelConstruction* ctx, const char* attr_name, int64_t* vals, int max_vals,
     TF_Status* status);
 
-// Floats, at most most.
+// Floats, as many as there is room for.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrFloatList(
     TF_OpKernelConstruction* ctx, const char* attr_name, float* vals, int max_vals,
     TF_Status* status);
 
-// Bools, at most most.
+// Bools, as many as there is room for.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrBoolList(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Bool* vals, int max_vals,
     TF_Status* status);
 
-// Strings, at most most: they are copied to storage, and values and lengths say where each is.
+// Strings, as many as there is room for: they are copied to storage, and values and lengths say
+// where each is.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrStringList(
     TF_OpKernelConstruction* ctx, const char* attr_name, char** values, size_t* lengths,
     int max_values, void* storage, size_t storage_size, TF_Status* status);
 
-// Tensors, at most most, for the caller to delete.
+// Tensors, as many as there is room for, for the caller to delete.
 TF_CAPI_EXPORT void TF_OpKernelConstruction_GetAttrTensorList(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Tensor** vals, int max_values,
     TF_Status* status);
@@ -276,8 +277,8 @@ TF_CAPI_EXPORT TF_Tensor* TF_AllocateOutput(
     TF_OpKernelContext* context, int index, TF_DataType dtype, const int64_t* dims, int num_dims,
     size_t len, TF_Status* status);
 
-// The first of the inputs that the output can take the place of, whose number goes to forwarded;
-// else a new tensor, and -1.
+// The first of the inputs that the output can take the place of, whose number is written; else a
+// new tensor, and -1.
 TF_CAPI_EXPORT TF_Tensor* TF_ForwardInputOrAllocateOutput(
     TF_OpKernelContext* context, const int* candidate_input_indices,
     int num_candidate_input_indices, int output_index, const int64_t* output_dims,

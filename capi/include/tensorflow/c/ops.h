@@ -129,7 +129,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextWithRankAtMost(
     TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle, int64_t rank, TF_ShapeHandle* result,
     TF_Status* status);
 
-// A dimension of a shape, counted from the end if index is negative; unknown if there is none.
+// A dimension of a shape, counted from the end if the index is negative; unknown if there is none.
 TF_CAPI_EXPORT void TF_ShapeInferenceContextDim(
     TF_ShapeInferenceContext* ctx, TF_ShapeHandle* shape_handle, int64_t i,
     TF_DimensionHandle* result);
