@@ -53,7 +53,21 @@ fn kind_of(value: &AttrValue) -> String {
 /// As said in `pointer`.
 unsafe fn scalar<T: FromAttrValue>(oper: *mut TF_Operation, name: *const c_char, kind: &str) -> Result<T> {
     // SAFETY: as the caller says.
-    let (_, value) = unsafe { attr(oper, name, no_scalar) }?;
+    unsafe { scalar_or(oper, name, kind, no_scalar) }
+}
+
+/// The value of an attr that is no list, or what `absent` says.
+///
+/// # Safety
+/// As said in `pointer`.
+unsafe fn scalar_or<T: FromAttrValue>(
+    oper: *mut TF_Operation,
+    name: *const c_char,
+    kind: &str,
+    absent: fn(operation: &str, attr: &str) -> Error,
+) -> Result<T> {
+    // SAFETY: as the caller says.
+    let (_, value) = unsafe { attr(oper, name, absent) }?;
     let wrong = || {
         let found = kind_of(&value);
         Error::invalid_argument(format!("AttrValue had value with type '{found}' when '{kind}' expected"))
@@ -71,6 +85,10 @@ where
 {
     // SAFETY: as the caller says.
     let (name, value) = unsafe { attr(oper, name, no_attr) }?;
+    // Without elements it is a list of any kind.
+    if value.list_len() == Some(0) {
+        return Ok(Vec::new());
+    }
     let wrong = || {
         Error::invalid_argument(match value.list_len() {
             Some(_) => format!("Value for '{name}' is a {}, not a list({kind}).", kind_of(&value)),
@@ -321,7 +339,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrTensorShapeProto(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let shape: PartialShape = scalar(oper, attr_name, "shape")?;
+            let shape: PartialShape = scalar_or(oper, attr_name, "shape", no_attr)?;
             fill(value, shape_to_proto(&shape).encode_to_vec())
         });
     }

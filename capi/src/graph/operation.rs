@@ -282,14 +282,14 @@ fn attr_name(node: &Node, i: c_int) -> Option<&str> {
     node.attrs.iter().nth(usize::try_from(i).ok()?).map(|(name, _)| name)
 }
 
-/// The length of the name of attr `i`, in bytes, without the zero at its end; -1 if there is no such attr.
+/// The length of the name of attr `i`, in bytes; -1 if there is no such attr.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_OperationGetAttrNameLength(oper: *mut TF_Operation, i: c_int) -> c_int {
     // SAFETY: as said in `pointer`.
     unsafe { of_node(oper, -1, |_, _, node| attr_name(node, i).map_or(-1, |name| name.len() as c_int)) }
 }
 
-/// Copies the name of attr `i`, with a zero at its end.
+/// Copies the name of attr `i`, as many bytes as [`TF_OperationGetAttrNameLength`] says. No zero follows them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_OperationGetAttrName(
     oper: *mut TF_Operation,
@@ -304,10 +304,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrName(
             let state = operation.graph().read();
             let name = attr_name(state.graph.node(operation.id), i);
             let name = name.ok_or_else(|| Error::out_of_range(format!("there is no attr {i}")))?;
-            let places = slice_mut("the output", output.cast::<u8>(), name.len() + 1)?;
-            let (end, text) = places.split_last_mut().ok_or_else(|| Error::internal("no room"))?;
-            text.copy_from_slice(name.as_bytes());
-            *end = 0;
+            slice_mut("the output", output.cast::<u8>(), name.len())?.copy_from_slice(name.as_bytes());
             Ok(())
         });
     }
