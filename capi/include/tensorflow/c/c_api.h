@@ -376,11 +376,10 @@ TF_CAPI_EXPORT void TF_OperationGetAttrValueProto(
 // How many attrs it has, the op's defaults included.
 TF_CAPI_EXPORT int TF_OperationGetNumAttrs(TF_Operation* oper);
 
-// The length of the name of attr i, in bytes, without the zero at its end; -1 if there is no such
-// attr.
+// The length of the name of attr i, in bytes; -1 if there is no such attr.
 TF_CAPI_EXPORT int TF_OperationGetAttrNameLength(TF_Operation* oper, int i);
 
-// Copies the name of attr i, with a zero at its end.
+// Copies the name of attr i, as many bytes as TF_OperationGetAttrNameLength says.
 TF_CAPI_EXPORT void TF_OperationGetAttrName(
     TF_Operation* oper, int i, char* output, TF_Status* status);
 
