@@ -11,7 +11,7 @@ use kernlink::{Error, Result};
 use kernlink_library::host::{fill, guarded, report, text};
 
 use crate::abi::{TF_Buffer, TF_Function, TF_FunctionOptions, TF_Graph, TF_Operation, TF_Output, TF_Status};
-use crate::graph::{CGraph, output_in};
+use crate::graph::{CGraph, node_in, output_in};
 use crate::pointer::{borrow, borrow_mut, bytes, c_text, free, into_c, opaque, slice, slice_mut};
 
 opaque! {
@@ -56,18 +56,8 @@ unsafe fn texts(what: &str, first: *const *const c_char, count: c_int) -> Result
 unsafe fn nodes(graph: &CGraph, what: &str, first: *const *const TF_Operation, count: c_int) -> Result<Vec<NodeId>> {
     // SAFETY: as the caller says.
     let operations = unsafe { slice(what, first, count) }?;
-    let node = |&operation: &*const TF_Operation| {
-        // SAFETY: as the caller says.
-        let operation = unsafe { borrow(operation) }?;
-        match operation.is_of(graph) {
-            true => Ok(operation.id),
-            false => {
-                let name = operation.name_text();
-                Err(Error::invalid_argument(format!("operation '{name}' is one of another graph")))
-            }
-        }
-    };
-    operations.iter().map(node).collect()
+    // SAFETY: as the caller says.
+    operations.iter().map(|&operation| unsafe { node_in(graph, operation) }).collect()
 }
 
 /// As [`TF_GraphToFunctionWithControlOutputs`], without control outputs.

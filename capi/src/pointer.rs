@@ -127,18 +127,26 @@ pub(crate) unsafe fn release<C: Opaque>(pointer: *mut C) {
     }
 }
 
+/// The number of elements of an array.
+#[track_caller]
+fn length_of<T>(what: &str, count: impl TryInto<usize>) -> Result<usize> {
+    match count.try_into() {
+        Ok(count) if count <= isize::MAX as usize / size_of::<T>().max(1) => Ok(count),
+        Ok(count) => Err(Error::invalid_argument(format!("there cannot be {count} elements of {what}"))),
+        Err(_) => Err(Error::invalid_argument(format!("the number of {what} is negative"))),
+    }
+}
+
 /// The elements of an array of C's. None may be null.
 ///
 /// # Safety
 /// `first` is null, or from there on are `count` elements that nothing changes meanwhile.
 ///
 /// # Errors
-/// INVALID_ARGUMENT, naming `what`, for a negative count, and for null with elements.
+/// INVALID_ARGUMENT, naming `what`, for a count that is negative or larger than memory, and for null with elements.
 #[track_caller]
 pub(crate) unsafe fn slice<'a, T>(what: &str, first: *const T, count: impl TryInto<usize>) -> Result<&'a [T]> {
-    let Ok(count) = count.try_into() else {
-        return Err(Error::invalid_argument(format!("the number of {what} is negative")));
-    };
+    let count = length_of::<T>(what, count)?;
     match (count, first.is_null()) {
         (0, _) => Ok(&[]),
         (_, true) => Err(Error::invalid_argument(format!("{what} is a null pointer, with {count} elements"))),
@@ -156,9 +164,7 @@ pub(crate) unsafe fn slice<'a, T>(what: &str, first: *const T, count: impl TryIn
 /// As [`slice`].
 #[track_caller]
 pub(crate) unsafe fn slice_mut<'a, T>(what: &str, first: *mut T, count: impl TryInto<usize>) -> Result<&'a mut [T]> {
-    let Ok(count) = count.try_into() else {
-        return Err(Error::invalid_argument(format!("the number of {what} is negative")));
-    };
+    let count = length_of::<T>(what, count)?;
     match (count, first.is_null()) {
         (0, _) => Ok(&mut []),
         (_, true) => Err(Error::invalid_argument(format!("{what} is a null pointer, with {count} elements"))),

@@ -18,13 +18,13 @@ impl COp {
     ///
     /// # Safety
     /// As said in `pointer`.
-    unsafe fn set<V: Into<AttrValue>>(&mut self, name: *const c_char, value: impl FnOnce() -> Result<V>) -> Result<()> {
+    unsafe fn set<V: Into<AttrValue>>(&mut self, name: *const c_char, value: Result<V>) -> Result<()> {
         // SAFETY: as the caller says.
         let name = unsafe { text("an attr's name", name) }?;
         // Those of the runtime's own are not declared.
         let is_known = |name: &str| name.starts_with('_') || self.op.is_none_or(|op| declares(&op.attrs, name));
         if is_known(name) {
-            let value = value().map_err(|error| error.context(format!("attr '{name}'")))?;
+            let value = value.map_err(|error| error.context(format!("attr '{name}'")))?;
             self.request.attrs.insert(name, value);
         }
         Ok(())
@@ -36,6 +36,8 @@ impl COp {
     /// As said in `pointer`.
     unsafe fn attr<V: Into<AttrValue>>(op: *mut TFE_Op, name: *const c_char, value: impl FnOnce() -> Result<V>) {
         guarded((), || {
+            // Before the op is borrowed: the value may come from the op itself.
+            let value = value();
             // SAFETY: as the caller says.
             if let Ok(op) = unsafe { borrow_mut(op) }
                 // SAFETY: as the caller says.
@@ -57,7 +59,12 @@ impl COp {
         value: impl FnOnce() -> Result<V>,
     ) {
         // SAFETY: as the caller says.
-        unsafe { report(status, (), || borrow_mut(op)?.set(name, value)) };
+        unsafe {
+            report(status, (), || {
+                let value = value();
+                borrow_mut(op)?.set(name, value)
+            });
+        }
     }
 
     /// The function that another op's description names, with its attrs.

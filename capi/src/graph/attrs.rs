@@ -226,11 +226,9 @@ pub unsafe extern "C" fn TF_OperationGetAttrString(
     unsafe {
         report(status, (), || {
             let text: TString = scalar(oper, attr_name, "string")?;
-            for (place, &byte) in
-                slice_mut("the value", value.cast::<u8>(), max_length)?.iter_mut().zip(text.as_bytes())
-            {
-                *place = byte;
-            }
+            let bytes = text.as_bytes();
+            let bytes = &bytes[..bytes.len().min(max_length)];
+            slice_mut("the value", value.cast::<u8>(), bytes.len())?.copy_from_slice(bytes);
             Ok(())
         });
     }
@@ -270,8 +268,8 @@ pub unsafe extern "C" fn TF_OperationGetAttrStringList(
     }
 }
 
-/// The sizes of an attr that is a shape, of which `num_dims` must be the rank: -1 for those that are not known. Of a rank
-/// that is not known nothing is written.
+/// The sizes of an attr that is a shape, as many as there is room for: -1 for those that are not known. Of a rank that is not
+/// known nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_OperationGetAttrShape(
     oper: *mut TF_Operation,

@@ -15,7 +15,7 @@ use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 use kernlink_library::host::{CTensor, dtype_of, guarded, report, text};
 
-use super::CGraph;
+use super::{CGraph, node_in};
 use crate::abi::{TF_DataType, TF_Graph, TF_Operation, TF_OperationDescription, TF_Output, TF_Status, TF_Tensor};
 use crate::pointer::{borrow, borrow_mut, bytes, into_c, opaque, shared, slice, take};
 
@@ -117,15 +117,7 @@ impl Description {
     /// As said in `pointer`.
     unsafe fn node(&self, operation: *const TF_Operation) -> Result<NodeId> {
         // SAFETY: as the caller says.
-        let operation = unsafe { borrow(operation) }?;
-        match operation.is_of(&self.graph) {
-            true => Ok(operation.id),
-            false => Err(Error::invalid_argument(format!(
-                "operation '{}' is one of another graph than '{}', which is described",
-                operation.name_text(),
-                self.name
-            ))),
-        }
+        unsafe { node_in(&self.graph, operation) }
     }
 
     fn finish(self) -> Result<*mut TF_Operation> {
@@ -517,7 +509,7 @@ pub unsafe extern "C" fn TF_SetAttrTensorShapeProtoList(
     }
 }
 
-/// Sets an attr to a tensor, whose elements are shared; strings are copied.
+/// Sets an attr to a tensor, which is copied.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_SetAttrTensor(
     desc: *mut TF_OperationDescription,

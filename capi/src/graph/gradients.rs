@@ -51,7 +51,9 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
             let graph = borrow(g.cast_const())?;
             let (ys, xs) = (slice("y", y.cast_const(), ny)?, slice("x", x.cast_const(), nx)?);
             let flows = if dx.is_null() { &[] } else { slice("dx", dx.cast_const(), ny)? };
-            let results = slice_mut("dy", dy, nx)?;
+            if dy.is_null() && !xs.is_empty() {
+                return Err(Error::invalid_argument("dy is a null pointer"));
+            }
             let added = graph.change(|state| {
                 let outputs = |of: &[TF_Output]| {
                     of.iter().map(|&output| output_in(graph, state, output)).collect::<Result<Vec<Output>>>()
@@ -71,13 +73,14 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
                     let found = gradients.add_to(state)?;
                     let dense = found.into_iter().zip(&xs).map(|(gradient, x)| match gradient {
                         Some(gradient) => gradient.dense(state).map(Some),
-                        None => nothing_flows(state, &ys, x.node).map(|()| None),
+                        None => nothing_flows(state, &ys, *x).map(|()| None),
                     });
                     dense.collect::<Result<Vec<_>>>()
                 })
             })?;
             let state = graph.read();
-            for (place, output) in results.iter_mut().zip(added) {
+            // Not before all else is read: it may be the same array.
+            for (place, output) in slice_mut("dy", dy, nx)?.iter_mut().zip(added) {
                 *place = output.map_or(NO_OUTPUT, |output| state.output_to_c(output));
             }
             Ok(())
@@ -114,36 +117,37 @@ const STOPPING: &[&str] = &[
     "ZerosLike",
 ];
 
-/// Whether it is right that nothing flows back from the outputs to a node: an op on every way stops it.
-fn nothing_flows(graph: &Graph, ys: &[Output], node: NodeId) -> Result<()> {
-    let name = &graph.node(node).name;
-    if !depend_on(graph, ys, node, &[]) {
-        return Err(Error::invalid_argument(format!(
-            "Cannot compute the partial derivative for node '{name}' as it's unreachable from the output node(s)."
-        )));
-    }
-    if depend_on(graph, ys, node, STOPPING) {
+/// Whether it is right that nothing flows back from the outputs to another one: nothing takes it, or an op on every way stops
+/// what flows.
+fn nothing_flows(graph: &Graph, ys: &[Output], x: Output) -> Result<()> {
+    let name = &graph.node(x.node).name;
+    let flows_to = taken_for(graph, ys, STOPPING);
+    if flows_to.contains(&x) {
         return Err(Error::not_found(format!(
             "No gradient defined for the ops between the outputs and node '{name}'."
+        )));
+    }
+    if !taken_for(graph, ys, &[]).iter().any(|taken| taken.node == x.node) {
+        return Err(Error::invalid_argument(format!(
+            "Cannot compute the partial derivative for node '{name}' as it's unreachable from the output node(s)."
         )));
     }
     Ok(())
 }
 
-/// Whether one of the outputs takes what a node gives, through any number of others that are none of these ops.
-fn depend_on(graph: &Graph, ys: &[Output], node: NodeId, stopping: &[&str]) -> bool {
+/// The outputs, and those that their nodes take, through any number of others that are none of these ops.
+fn taken_for(graph: &Graph, ys: &[Output], stopping: &[&str]) -> HashSet<Output> {
+    let mut taken: HashSet<Output> = ys.iter().copied().collect();
     let mut seen = HashSet::new();
     let mut open: Vec<NodeId> = ys.iter().map(|y| y.node).collect();
     while let Some(next) = open.pop() {
-        if next == node {
-            return true;
-        }
-        let inputs = &graph.node(next).inputs;
-        if seen.insert(next) && !stopping.contains(&&*graph.node(next).op.def.name) {
-            open.extend(inputs.iter().map(|input| input.node));
+        let node = graph.node(next);
+        if seen.insert(next) && !stopping.contains(&&*node.op.def.name) {
+            taken.extend(&node.inputs);
+            open.extend(node.inputs.iter().map(|input| input.node));
         }
     }
-    false
+    taken
 }
 
 /// The value that an output has in every run, if there is one and it is found with little work: 1 with a tensor for the caller

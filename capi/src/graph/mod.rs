@@ -165,6 +165,22 @@ fn text_of(text: &CStr) -> &str {
     text.to_str().unwrap_or_default()
 }
 
+/// The node of an operation of this graph.
+///
+/// # Safety
+/// The operation is null or one of a graph that is alive.
+///
+/// # Errors
+/// INVALID_ARGUMENT for null, and an operation of another graph.
+pub(crate) unsafe fn node_in(graph: &CGraph, operation: *const TF_Operation) -> Result<NodeId> {
+    // SAFETY: as the caller says.
+    let operation = unsafe { crate::pointer::borrow(operation) }?;
+    match operation.is_of(graph) {
+        true => Ok(operation.id),
+        false => Err(Error::invalid_argument(format!("operation '{}' is one of another graph", operation.name_text()))),
+    }
+}
+
 /// The output that C names, of a node of this graph.
 ///
 /// # Safety
@@ -174,16 +190,11 @@ fn text_of(text: &CStr) -> &str {
 /// INVALID_ARGUMENT for null, an operation of another graph, and an index that the node has not.
 pub(crate) unsafe fn output_in(graph: &CGraph, state: &Graph, output: TF_Output) -> Result<Output> {
     // SAFETY: as the caller says.
-    let operation = unsafe { crate::pointer::borrow(output.oper) }?;
-    if !operation.is_of(graph) {
-        return Err(Error::invalid_argument(format!("operation '{}' is one of another graph", operation.name_text())));
-    }
-    let Some(node) = state.get(operation.id) else {
-        return Err(Error::invalid_argument(format!("the graph has no operation '{}'", operation.name_text())));
-    };
+    let id = unsafe { node_in(graph, output.oper) }?;
+    let node = state.get(id).ok_or_else(|| Error::invalid_argument("the graph has no such operation"))?;
     let count = node.signature.outputs.len();
     match usize::try_from(output.index) {
-        Ok(index) if index < count => Ok(Output { node: operation.id, index }),
+        Ok(index) if index < count => Ok(Output { node: id, index }),
         _ => Err(Error::invalid_argument(format!(
             "Node '{}' (type: '{}', num of outputs: {count}) does not have output {}",
             node.name,

@@ -1,11 +1,11 @@
 //! `TF_NewWhile`: loops whose condition and body are described as graphs of their own.
 
-use std::collections::HashMap;
+use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
-use kernlink::graph::{Graph, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output};
+use kernlink::graph::{Graph, ImportOptions, NodeRequest, OpScope, Output};
 use kernlink::ops::builders::v1::while_loop;
 use kernlink::{Error, Result};
 use kernlink_library::host::{guarded, report, text};
@@ -21,7 +21,8 @@ pub(crate) struct Loop {
     cond_inputs: Vec<TF_Output>,
     body: Arc<CGraph>,
     body_inputs: Vec<TF_Output>,
-    body_outputs: Box<[TF_Output]>,
+    /// Written by C.
+    body_outputs: Box<[UnsafeCell<TF_Output>]>,
 }
 
 // SAFETY: the operations that it points to are those of graphs that it owns.
@@ -86,12 +87,12 @@ fn begin(parent: Arc<CGraph>, inputs: &[TF_Output]) -> Result<TF_WhileParams> {
         body_outputs: ptr::null_mut(),
         name: ptr::null(),
     };
-    let body_outputs = vec![UNSET; count].into_boxed_slice();
+    let body_outputs = (0..count).map(|_| UnsafeCell::new(UNSET)).collect();
     let kept = cond.keep_loop(Loop { parent, variables, cond_inputs, body, body_inputs, body_outputs });
     Ok(TF_WhileParams {
         cond_inputs: kept.cond_inputs.as_ptr(),
         body_inputs: kept.body_inputs.as_ptr(),
-        body_outputs: kept.body_outputs.as_ptr().cast_mut(),
+        body_outputs: kept.body_outputs.as_ptr().cast_mut().cast(),
         ..params
     })
 }
@@ -109,59 +110,20 @@ pub unsafe extern "C" fn TF_NewWhile(
     unsafe { report(status, NO_PARAMS, || begin(shared(g)?, slice("inputs", inputs.cast_const(), ninputs)?)) }
 }
 
-/// Adds the nodes of a condition or a body to the graph of the loop, with the loop's variables for its placeholders.
+/// Adds the nodes of a condition or a body to the graph of the loop, with the loop's variables for its placeholders. Nodes that take
+/// nothing else of it wait for a variable, so that they run in each iteration.
 fn add(graph: &mut Graph, part: &Graph, variables: &[Output], base: &str, results: &[Output]) -> Result<Vec<Output>> {
-    let mut places: HashMap<Output, Output> = HashMap::new();
-    let mut nodes: HashMap<NodeId, NodeId> = HashMap::new();
-    let ids: Vec<NodeId> = part.ids().collect();
-    for (&id, &variable) in ids.iter().zip(variables) {
-        places.insert(Output { node: id, index: 0 }, variable);
-        nodes.insert(id, variable.node);
+    let mut def = part.to_def()?;
+    let placeholders = def.node.drain(..variables.len()).map(|node| node.name).zip(variables);
+    let mut options = ImportOptions { prefix: base.to_owned(), uniquify_prefix: true, ..ImportOptions::default() };
+    for (name, &variable) in placeholders {
+        options.control_map.insert(name.clone(), variable.node);
+        options.input_map.insert((name, 0), variable);
     }
-    // Inputs of merges that are still to come.
-    let mut closing: Vec<(NodeId, Output)> = Vec::new();
-    for &id in ids.iter().skip(variables.len()) {
-        let node = part.node(id);
-        let first = node.inputs.first().and_then(|input| places.get(input)).copied();
-        let mut back = None;
-        let mut sources = Vec::with_capacity(node.inputs.len());
-        for &input in &node.inputs {
-            match (places.get(&input), first) {
-                (Some(&place), _) => sources.push(place),
-                (None, Some(first)) => {
-                    back = Some(input);
-                    sources.push(first);
-                }
-                (None, None) => return Err(Error::internal("a node stands before its input")),
-            }
-        }
-        let mut request = NodeRequest::new(node.op.def);
-        let ranges = node.op.def.inputs.iter().zip(&node.signature.input_ranges);
-        for (arg, range) in ranges {
-            let mut operands = sources[range.clone()].iter().copied().map(Operand::Value);
-            let is_list = arg.number_attr.is_some() || matches!(arg.ty, kernlink::op::ArgType::ListAttr(_));
-            request.inputs.push(match operands.len() {
-                1 if !is_list => NodeInput::Single(operands.next().ok_or_else(|| Error::internal("an input"))?),
-                _ => NodeInput::List(operands.collect()),
-            });
-        }
-        request.attrs = node.attrs.clone();
-        request.device = node.device.clone();
-        request.name = Some(graph.free_name(&format!("{base}/{}", node.name)));
-        request.control_inputs = node.control_inputs.iter().filter_map(|control| nodes.get(control)).copied().collect();
-        let added = graph.apply(request)?.node;
-        nodes.insert(id, added);
-        for index in 0..node.signature.outputs.len() {
-            places.insert(Output { node: id, index }, Output { node: added, index });
-        }
-        closing.extend(back.map(|input| (added, input)));
-    }
-    let place =
-        |output: &Output| places.get(output).copied().ok_or_else(|| Error::internal("an output that was added"));
-    for (merge, input) in closing {
-        graph.close_loop(merge, place(&input)?)?;
-    }
-    results.iter().map(place).collect()
+    options.control_dependencies.extend(variables.first().map(|variable| variable.node));
+    let named = |result: &Output| (part.node(result.node).name.clone(), result.index);
+    options.return_outputs = results.iter().map(named).collect();
+    Ok(graph.import_into(def, &options)?.outputs)
 }
 
 fn finish(params: &TF_WhileParams, cond: &CGraph) -> Result<Vec<TF_Output>> {

@@ -8,7 +8,7 @@ use kernlink::{Error, Result};
 use kernlink_library::host::{guarded, text};
 
 use crate::abi::{TF_ImportGraphDefOptions, TF_Operation, TF_Output};
-use crate::graph::{CGraph, output_in};
+use crate::graph::{CGraph, node_in, output_in};
 use crate::pointer::{borrow, borrow_mut, free, into_c, opaque};
 
 opaque! {
@@ -53,17 +53,8 @@ impl Options {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let node = |operation: *mut TF_Operation| {
-            // SAFETY: as the caller says.
-            let operation = unsafe { borrow(operation.cast_const()) }?;
-            match operation.is_of(graph) {
-                true => Ok(operation.id),
-                false => Err(Error::invalid_argument(format!(
-                    "operation '{}' is one of another graph",
-                    operation.name_text()
-                ))),
-            }
-        };
+        // SAFETY: as the caller says.
+        let node = |operation: *mut TF_Operation| unsafe { node_in(graph, operation) };
         let mut options = self.plain.clone();
         for (key, output) in &self.inputs {
             // SAFETY: as the caller says.

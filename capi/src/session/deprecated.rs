@@ -1,11 +1,10 @@
 //! `TF_DeprecatedSession`: a session whose graph belongs to it, grows by GraphDefs, and is run by names.
 
-use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use kernlink::graph::{Graph, NodeBuilder, TensorName, name_ranges, node_attrs};
-use kernlink::proto::{GraphDef, NodeDef};
+use kernlink::graph::{ImportOptions, TensorName};
+use kernlink::proto::GraphDef;
 use kernlink::{Error, Result};
 use kernlink_library::host::{report, text};
 use prost::Message;
@@ -94,12 +93,11 @@ fn output_of(state: &GraphState, name: &str) -> Result<TF_Output> {
     })
 }
 
-/// Adds the nodes of a message to a graph.
+/// Adds the nodes and functions of a message to a graph.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if the graph has a node of the message already; as [`Graph::import`]; UNIMPLEMENTED for functions and loops of
-/// TensorFlow 1 in another message than the first.
-fn extend(graph: &CGraph, def: &GraphDef) -> Result<()> {
+/// INVALID_ARGUMENT if the graph has a node of the message already; as [`Graph::import_into`](kernlink::graph::Graph::import_into).
+pub(super) fn extend(graph: &CGraph, def: GraphDef) -> Result<()> {
     graph.change(|graph| {
         if let Some(known) = def.node.iter().find(|node| graph.find(&node.name).is_some()) {
             return Err(Error::invalid_argument(format!(
@@ -108,92 +106,8 @@ fn extend(graph: &CGraph, def: &GraphDef) -> Result<()> {
                 known.name
             )));
         }
-        if graph.nodes().is_empty() {
-            *graph = Graph::import(def, graph.registry())?;
-            return Ok(());
-        }
-        if def.library.as_ref().is_some_and(|library| !library.function.is_empty()) {
-            return Err(Error::unimplemented("TF_ExtendGraph adds functions only with the first nodes of a session"));
-        }
-        // Nothing is added if something is wrong.
-        let mut extended = graph.clone();
-        in_order(def)?.into_iter().try_for_each(|node| add(&mut extended, node))?;
-        in_order(def)?.into_iter().try_for_each(|node| add(graph, node))
+        graph.import_into(def, &ImportOptions::default()).map(drop)
     })
-}
-
-/// The name of the node that an input names.
-fn source(input: &str) -> Result<&str> {
-    match input.strip_prefix('^') {
-        Some(control) => Ok(control),
-        None => Ok(TensorName::parse(input)?.node),
-    }
-}
-
-/// The nodes of a message, inputs before what takes them.
-fn in_order(def: &GraphDef) -> Result<Vec<&NodeDef>> {
-    let places: HashMap<&str, usize> = def.node.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-    let (mut ordered, mut open, mut done) = (Vec::with_capacity(def.node.len()), HashSet::new(), HashSet::new());
-    for first in 0..def.node.len() {
-        // A node is looked at twice: before its inputs, and after them.
-        let mut stack = vec![first];
-        while let Some(&at) = stack.last() {
-            let node = &def.node[at];
-            if done.contains(&at) || !open.insert(at) {
-                stack.pop();
-                if done.insert(at) {
-                    ordered.push(node);
-                }
-                continue;
-            }
-            for input in &node.input {
-                match places.get(source(input)?) {
-                    Some(before) if open.contains(before) && !done.contains(before) => {
-                        return Err(Error::unimplemented(format!(
-                            "TF_ExtendGraph adds loops only with the first nodes of a session: `{}` is in one",
-                            node.name
-                        )));
-                    }
-                    Some(before) => stack.push(*before),
-                    None => {}
-                }
-            }
-        }
-    }
-    Ok(ordered)
-}
-
-/// Adds a node, whose inputs are there.
-pub(super) fn add(graph: &mut Graph, node: &NodeDef) -> Result<()> {
-    let op = graph.registry().op(&node.op)?.def;
-    let ranges = name_ranges(node, op)?;
-    let (mut inputs, mut controls) = (Vec::new(), Vec::new());
-    for input in &node.input {
-        match input.strip_prefix('^') {
-            Some(control) => controls.push(graph.find_or_suggest(control)?),
-            None => inputs.push(graph.output(input)?),
-        }
-    }
-    let attrs = node_attrs(node, op)?;
-    let mut builder = NodeBuilder::new(graph, op);
-    builder.name(&node.name).device(&node.device);
-    for arg in &*op.inputs {
-        let range = ranges.inputs.get(&*arg.name).cloned().unwrap_or_default();
-        let given = inputs.get(range).ok_or_else(|| {
-            Error::invalid_argument(format!("node '{}' has too few inputs for op {}", node.name, node.op))
-        })?;
-        match given {
-            [one] if !arg.is_list() => builder.input(*one),
-            several => builder.input_list(several.iter().copied()),
-        };
-    }
-    for (name, value) in attrs.iter().filter(|(name, _)| op.attr(name).is_some() || name.starts_with('_')) {
-        builder.attr(name, value.clone());
-    }
-    for control in controls {
-        builder.control_input(control);
-    }
-    builder.build().map(drop)
 }
 
 /// A session without nodes. Null if it fails.
@@ -246,7 +160,7 @@ pub unsafe extern "C" fn TF_ExtendGraph(
         let (session, proto) = unsafe { (borrow(session)?, bytes("the GraphDef", proto.cast(), length)?) };
         session.check_open()?;
         let def = GraphDef::decode(proto).map_err(|_| Error::invalid_argument("Invalid GraphDef"))?;
-        extend(&session.graph, &def)
+        extend(&session.graph, def)
     };
     // SAFETY: as said in `pointer`.
     unsafe { report(status, (), run) };

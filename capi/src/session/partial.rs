@@ -74,7 +74,10 @@ impl Pending {
             stack.extend(&node.inputs);
             // What waits for a node waits for its inputs; no feed takes the place of the node itself.
             let mut controls = node.control_inputs.clone();
-            while let Some(control) = controls.pop().filter(|control| seen.insert(*control)) {
+            while let Some(control) = controls.pop() {
+                if !seen.insert(control) {
+                    continue;
+                }
                 let node = graph.node(control);
                 stack.extend(&node.inputs);
                 controls.extend(&node.control_inputs);

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::state::CSession;
 use crate::abi::{TF_Operation, TF_Output};
-use crate::graph::{CGraph, output_in};
+use crate::graph::{CGraph, node_in, output_in};
 use crate::pointer::borrow;
 
 /// What is to be fed, fetched and run, as C names it.
@@ -80,7 +80,7 @@ impl Asked<'_> {
         };
         let (feeds, fetches) = (outputs(self.feeds)?, outputs(self.fetches)?);
         // SAFETY: as the caller says.
-        let targets = self.targets.iter().map(|&target| unsafe { target_of(graph, state, target) });
+        let targets = self.targets.iter().map(|&target| unsafe { node_in(graph, target) });
         let targets = targets.collect::<Result<Vec<_>>>()?;
         let name = |output: Output| format!("{}:{}", state.node(output.node).name, output.index);
         let mut fed = HashSet::new();
@@ -111,22 +111,6 @@ unsafe fn output_of(graph: &CGraph, state: &Graph, output: TF_Output) -> Result<
     match resolved {
         Err(error) if is_ours && output.index >= 0 => Err(Error::out_of_range(error.message())),
         resolved => resolved,
-    }
-}
-
-/// The node that C names as a target.
-///
-/// # Safety
-/// The operation is null or of a graph that is alive.
-///
-/// # Errors
-/// INVALID_ARGUMENT if it is not one of the graph's.
-unsafe fn target_of(graph: &CGraph, state: &Graph, target: *const TF_Operation) -> Result<NodeId> {
-    // SAFETY: as the caller says.
-    let operation = unsafe { borrow(target) }?;
-    match operation.is_of(graph) && state.get(operation.id).is_some() {
-        true => Ok(operation.id),
-        false => Err(Error::invalid_argument(format!("operation '{}' is one of another graph", operation.name_text()))),
     }
 }
 

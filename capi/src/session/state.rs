@@ -186,7 +186,7 @@ pub unsafe extern "C" fn TF_DeleteSession(session: *mut TF_Session, status: *mut
     }
 }
 
-/// Has the session see what its graph has, as each run does: nodes that are changed after this stay as they were for it.
+/// Has the session see what its graph has, as each run does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_ExtendSession(session: *mut TF_Session, status: *mut TF_Status) {
     // SAFETY: as said in `pointer`.

@@ -1,7 +1,7 @@
 //! A `GraphDef` becomes a part of a [`Graph`]: its nodes are added to those that are there, under names of their own, and take
 //! outputs that are there in the place of some of theirs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem;
 
 use super::budget::Budget;
@@ -67,11 +67,15 @@ impl Graph {
     /// is not in the graph, something that is to be returned and is not in the message, and a function whose name another one has.
     pub fn import_into(&mut self, def: GraphDef, options: &ImportOptions) -> Result<Imported> {
         check_versions(&def)?;
-        self.all_or_nothing(|graph| graph.import_part(def, options))
+        let suffixes = options.uniquify_names.then(|| self.suffixes.clone());
+        let imported = self.all_or_nothing(|graph| graph.import_part(def, options));
+        if let (Err(_), Some(suffixes)) = (&imported, suffixes) {
+            self.suffixes = suffixes;
+        }
+        imported
     }
 
     fn import_part(&mut self, mut def: GraphDef, options: &ImportOptions) -> Result<Imported> {
-        let versions = (self.versions.clone(), def.versions.clone().unwrap_or_default());
         if let Some(library) = &def.library {
             self.add_functions(&library.function)?;
             for gradient in &library.gradient {
@@ -94,11 +98,17 @@ impl Graph {
         self.rename(&mut def, options, &by_name)?;
         let first = self.nodes.len();
         // What nodes that are older may still be is decided by the oldest part.
-        self.versions.producer = versions.0.producer.min(versions.1.producer);
-        self.versions.min_consumer = versions.0.min_consumer.max(versions.1.min_consumer);
-        let ids = self
-            .place_nodes(&def, &sources.edges, (&sources.outputs, &sources.controls), &Scope::of_import(&Budget::new()))
-            .inspect_err(|_| self.versions = versions.0)?;
+        let theirs = def.versions.clone().unwrap_or_default();
+        self.versions.producer = self.versions.producer.min(theirs.producer);
+        self.versions.min_consumer = self.versions.min_consumer.max(theirs.min_consumer);
+        let bad: BTreeSet<i32> = self.versions.bad_consumers.iter().copied().chain(theirs.bad_consumers).collect();
+        self.versions.bad_consumers = bad.into_iter().collect();
+        let ids = self.place_nodes(
+            &def,
+            &sources.edges,
+            (&sources.outputs, &sources.controls),
+            &Scope::of_import(&Budget::new()),
+        )?;
         debug_assert!(ids.iter().all(|id| id.index() >= first), "nodes are added behind those that are there");
         let outputs = options.return_outputs.iter().map(|key| {
             if let Some((key, &output)) = options.input_map.get_key_value(key) {

@@ -209,8 +209,14 @@ impl Library {
         &self.layers
     }
 
-    /// Removes the functions that were added when there were `length` already.
-    pub(super) fn truncate(&mut self, length: usize) {
+    /// What is said of gradients.
+    pub(super) fn gradients(&self) -> &Arc<[proto::GradientDef]> {
+        &self.gradients
+    }
+
+    /// Removes the functions that were added when there were `length` already, and what was said of gradients since.
+    pub(super) fn truncate(&mut self, length: usize, gradients: Arc<[proto::GradientDef]>) {
+        self.gradients = gradients;
         self.layers.retain(|layer| layer.first < length);
         if let Some(layer) = self.layers.last_mut().filter(|layer| layer.end() > length) {
             let functions = layer.functions[..length - layer.first].to_vec();

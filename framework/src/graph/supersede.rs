@@ -46,6 +46,11 @@ impl Graph {
         Ok(())
     }
 
+    /// The nodes that became others in their places since an earlier clone of the graph was made.
+    pub(crate) fn superseded_since(&self, earlier: &Graph) -> impl Iterator<Item = NodeId> + '_ {
+        self.superseded.iter().skip(earlier.superseded.len()).map(|(id, _)| *id)
+    }
+
     /// Takes back what became of a node.
     pub(super) fn restore(&mut self, id: NodeId, node: Node) {
         let outputs = node.signature.outputs.len();

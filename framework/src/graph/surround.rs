@@ -9,9 +9,11 @@ use super::build::NodeSpec;
 use super::context::{CaptureNode, Context, ControlFlowContext};
 use super::implied::{Given, faults_error, infer_attrs};
 use super::infer::Scope;
+use super::library::Library;
 use super::scope::{NodeInput, Operand};
 use super::{Graph, NodeClass, NodeId, Output};
 use crate::error::{Error, Result};
+use crate::proto::{GradientDef, VersionDef};
 use crate::sort::CompactSort as _;
 
 impl ControlFlowContext {
@@ -48,11 +50,14 @@ impl ControlFlowContext {
 }
 
 /// What a graph has at some time, to which [`Graph::roll_back`] returns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Savepoint {
     nodes: usize,
     /// `None` if the graph has no library.
     functions: Option<usize>,
+    /// What the library says of gradients.
+    gradients: Arc<[GradientDef]>,
+    versions: VersionDef,
     /// How many nodes had become others in their places.
     superseded: usize,
 }
@@ -94,8 +99,13 @@ impl Graph {
     /// What the graph has so far, for builders that add nodes and functions in several calls; in one call
     /// [`Graph::all_or_nothing`] does.
     pub fn savepoint(&self) -> Savepoint {
-        let functions = self.functions.as_ref().map(|functions| functions.len());
-        Savepoint { nodes: self.nodes.len(), functions, superseded: self.superseded.len() }
+        Savepoint {
+            nodes: self.nodes.len(),
+            functions: self.functions.as_ref().map(|functions| functions.len()),
+            gradients: self.functions.as_ref().map(|functions| functions.gradients().clone()).unwrap_or_default(),
+            versions: self.versions.clone(),
+            superseded: self.superseded.len(),
+        }
     }
 
     /// Removes the nodes and functions that were added since.
@@ -106,9 +116,12 @@ impl Graph {
                 self.restore(id, node);
             }
         }
+        self.versions = to.versions;
         let length = to.functions.unwrap_or(0);
-        if let Some(functions) = self.functions.as_mut().filter(|functions| functions.len() > length) {
-            Arc::make_mut(functions).truncate(length);
+        let is_changed =
+            |functions: &Library| functions.len() > length || !Arc::ptr_eq(functions.gradients(), &to.gradients);
+        if let Some(functions) = self.functions.as_mut().filter(|functions| is_changed(functions)) {
+            Arc::make_mut(functions).truncate(length, to.gradients);
         }
         if to.functions.is_none() {
             self.functions = None;

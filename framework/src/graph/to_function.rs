@@ -31,15 +31,21 @@ pub struct FunctionParts {
 
 /// Names that are given once.
 #[derive(Default)]
-struct Names(HashSet<String>);
+struct Names {
+    given: HashSet<String>,
+    /// For each name, the next number.
+    numbers: HashMap<String, usize>,
+}
 
 impl Names {
     /// The name, or with the first number behind it that makes it one of its own.
     fn take(&mut self, name: &str) -> String {
-        let numbered = (0..).map(|number| format!("{name}_{number}"));
-        let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !self.0.contains(name));
-        let free = free.unwrap_or_default();
-        self.0.insert(free.clone());
+        let mut free = name.to_owned();
+        while !self.given.insert(free.clone()) {
+            let number = self.numbers.entry(name.to_owned()).or_default();
+            free = format!("{name}_{number}");
+            *number += 1;
+        }
         free
     }
 }

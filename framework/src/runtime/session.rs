@@ -132,8 +132,8 @@ impl Session {
         Session { graph, shared, made, placed: Vec::new(), placement: OnceLock::new() }
     }
 
-    /// A session of a graph that has grown: `graph` is a later clone of the graph that this session's was cloned from, with the
-    /// same nodes first and perhaps more nodes and functions.
+    /// A session of a graph that has grown: `graph` is a later clone of the graph that this session's was cloned from, with
+    /// nodes of the same ids first and perhaps more nodes and functions.
     ///
     /// Both sessions have all in common but the graph: devices, threads, variables and other resources, the kernels of ops with
     /// state, plans, and whether they are closed. Nodes stay on the devices that they are on. Either may go first.
@@ -146,6 +146,12 @@ impl Session {
             return Err(Error::invalid_argument("the graph does not begin with the nodes of the session's graph"));
         }
         self.made.functions.add_functions_of(&graph)?;
+        // A call that hands out more for the sake of gradients is another node now.
+        let mut kernels = lock(&self.made.kernels);
+        for id in graph.superseded_since(&self.graph) {
+            kernels.remove(&id);
+        }
+        drop(kernels);
         // A placement that fails has let nothing run.
         let placed = self.placement().map(<[u32]>::to_vec).unwrap_or_default();
         let (shared, made) = (self.shared.clone(), self.made.clone());

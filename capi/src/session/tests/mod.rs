@@ -13,8 +13,8 @@ use std::ptr;
 use kernlink::Result;
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::graph::Graph;
-use kernlink::proto::{self, NodeDef};
+use kernlink::graph::{GRAPH_DEF_VERSION, Graph, ImportOptions, Output};
+use kernlink::proto::{self, GraphDef, NodeDef, VersionDef};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink_library::abi::{TF_Buffer, TF_Status, TF_Tensor};
@@ -157,7 +157,19 @@ impl Client {
     }
 
     fn grow(&self, nodes: &[NodeDef]) {
-        self.change(|graph| nodes.iter().try_for_each(|node| super::deprecated::add(graph, node)));
+        let versions = Some(VersionDef { producer: GRAPH_DEF_VERSION, ..VersionDef::default() });
+        let def = GraphDef { node: nodes.to_vec(), versions, ..GraphDef::default() };
+        // Inputs may be nodes that are there already.
+        self.change(|graph| {
+            let there = graph.ids().zip(graph.nodes());
+            let outputs = there.flat_map(|(node, at)| {
+                let key = move |index| ((at.name.clone(), index), Output { node, index });
+                (0..at.signature.outputs.len()).map(key)
+            });
+            let input_map = outputs.collect();
+            let control_map = graph.ids().zip(graph.nodes()).map(|(id, node)| (node.name.clone(), id)).collect();
+            graph.import_into(def, &ImportOptions { input_map, control_map, ..ImportOptions::default() }).map(drop)
+        });
     }
 
     fn change(&self, change: impl FnOnce(&mut Graph) -> Result<()>) {
