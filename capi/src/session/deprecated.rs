@@ -106,7 +106,7 @@ pub(super) fn extend(graph: &CGraph, def: GraphDef) -> Result<()> {
                 known.name
             )));
         }
-        graph.import_into(def, &ImportOptions::default()).map(drop)
+        graph.import_into(def, &ImportOptions { links_by_name: true, ..ImportOptions::default() }).map(drop)
     })
 }
 

@@ -29,6 +29,8 @@ pub struct ImportOptions {
     pub input_map: BTreeMap<(String, usize), Output>,
     /// Nodes of the graph that are waited for in the place of nodes in the message.
     pub control_map: BTreeMap<String, NodeId>,
+    /// Whether inputs that the message has not are outputs of the graph's nodes of these names; otherwise they are errors.
+    pub links_by_name: bool,
     /// Nodes of the graph that all of those which are added wait for.
     pub control_dependencies: Vec<NodeId>,
     /// The device that nodes ask for which ask for none.
@@ -161,6 +163,7 @@ impl Graph {
             controls: Vec::new(),
             used: HashSet::new(),
         };
+        let linked = |name: &str| self.find(name).filter(|_| options.links_by_name);
         for node in &def.node {
             let fault = |text: String| Error::invalid_argument(text).at_node(&node.name, &node.op, &node.device);
             let absent = |input: &str| {
@@ -179,19 +182,28 @@ impl Graph {
                     sources.outputs.push(output);
                     continue;
                 }
-                let &source = by_name.get(name.node).ok_or_else(|| absent(input))?;
+                let Some(&source) = by_name.get(name.node) else {
+                    let node = linked(name.node).ok_or_else(|| absent(input))?;
+                    let output = Output { node, index: name.index };
+                    self.check_output(output).map_err(|error| fault(error.message().to_owned()))?;
+                    edges.data.push((inside + sources.outputs.len(), 0));
+                    sources.outputs.push(output);
+                    continue;
+                };
                 inherits |= NodeClass::of(&def.node[source].op) != NodeClass::NextIteration;
                 edges.data.push((source, name.index));
             }
             for control in inputs.control {
-                if let Some(&mapped) = options.control_map.get(control) {
-                    edges.control.push(inside + sources.controls.len());
-                    sources.controls.push(mapped);
+                let mapped = options.control_map.get(control).copied();
+                let source = by_name.get(control).filter(|_| mapped.is_none());
+                if let Some(&source) = source {
+                    inherits = true;
+                    edges.control.push(source);
                     continue;
                 }
-                let source = by_name.get(control);
-                inherits = true;
-                edges.control.push(*source.ok_or_else(|| absent(&format!("^{control}")))?);
+                let outside = mapped.or_else(|| linked(control)).ok_or_else(|| absent(&format!("^{control}")))?;
+                edges.control.push(inside + sources.controls.len());
+                sources.controls.push(outside);
             }
             if !inherits {
                 for &dependency in &options.control_dependencies {

@@ -28,13 +28,15 @@ pub(super) fn add(kernels: Vec<&'static KernelDef>) {
 
 /// What the library's kernels run in: threads and resources of its own, and a registry of its own kernels alone.
 fn context() -> Result<&'static EagerContext> {
-    static CONTEXT: OnceLock<Result<EagerContext>> = OnceLock::new();
-    let make = || {
-        stay_loaded();
-        let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        EagerContext::new(&Arc::new(Registry::new(linked_ops(), kernels)?))
-    };
-    CONTEXT.get_or_init(make).as_ref().map_err(Error::clone)
+    static CONTEXT: OnceLock<EagerContext> = OnceLock::new();
+    if let Some(context) = CONTEXT.get() {
+        return Ok(context);
+    }
+    stay_loaded();
+    let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // What fails once, as for want of threads, may succeed later.
+    let context = EagerContext::new(&Arc::new(Registry::new(linked_ops(), kernels)?))?;
+    Ok(CONTEXT.get_or_init(|| context))
 }
 
 /// Keeps the library's code in the process for good: threads of the context run it, and none tells when it has left.
@@ -215,7 +217,13 @@ pub(super) unsafe extern "C" fn compute_async(
         drop(done);
     };
     match begun {
-        Ok((kernel, inputs)) if kernel.is_async() => kernel.start(inputs, finish),
+        Ok((kernel, inputs)) if kernel.is_async() => {
+            // If it panics before it has begun, `finish` goes, and calls back.
+            let _ = catch_panic("the kernel's start", || {
+                kernel.start(inputs, finish);
+                Ok(())
+            });
+        }
         Ok((kernel, mut inputs)) => {
             let computed = catch_panic("the kernel's call", || kernel.compute(&mut inputs));
             drop(inputs);

@@ -1,8 +1,10 @@
 //! The constructor of a library: it looks for a host, and offers it what the crate registered.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Write as _;
 use std::ptr;
 
+use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::Provider;
 
 use super::functions::set_host;
@@ -11,21 +13,28 @@ use super::status::Status;
 use super::{Functions, HostKind};
 use crate::abi::{INTERFACE, KernlinkHost};
 
-/// What the constructor of a library calls, with its own address. It must not panic.
+/// What the constructor of a library calls, with its own address. It does not panic.
 #[doc(hidden)]
 pub fn library_loaded(provider: &'static Provider, constructor: *const ()) {
     if is_of_program(constructor.addr()) {
         return;
     }
+    let said = catch_panic("the library's constructor", || Ok(offer_to_any(provider)));
+    let said = said.unwrap_or_else(|error| format!("kernlink: library {} is not loaded: {error}\n", provider.name));
+    // Nobody can be told that nobody can be told.
+    let _ = std::io::stderr().write_all(said.as_bytes());
+}
+
+/// Offers the crate's ops and kernels to the host that is there. Returns what is to be told to the user.
+fn offer_to_any(provider: &'static Provider) -> String {
     let outcome = match kernlink_host() {
         // SAFETY: Kernlink finds its own functions.
         Some(lookup) => unsafe { offer_by(provider, HostKind::Kernlink, |name| lookup(name.as_ptr())) },
-        None if in_process(c"TF_RegisterKernelBuilder").is_null() => return,
+        None if in_process(c"TF_RegisterKernelBuilder").is_null() => return String::new(),
         // SAFETY: functions of these names are TensorFlow's.
         None => unsafe { offer_by(provider, HostKind::TensorFlow, in_process) },
     };
-    let said = outcome.unwrap_or_else(|why| format!("kernlink: library {} is not loaded: {why}\n", provider.name));
-    eprint!("{said}");
+    outcome.unwrap_or_else(|why| format!("kernlink: library {} is not loaded: {why}\n", provider.name))
 }
 
 /// Offers a crate's ops and kernels to the host whose functions `lookup` finds. Returns what is to be told to the user: which

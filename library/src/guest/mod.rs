@@ -2,7 +2,7 @@
 //!
 //! When the library is loaded, a constructor looks for a host and offers it the crate's ops and kernels by TensorFlow's C API.
 //! What crosses are names, texts and bytes: an op is described by specs, a kernel reads its node from a `NodeDef`, tensors share
-//! their elements, and resources stay in the library, where handles name them: strings, for a host. Libraries load on Linux.
+//! their elements, and resources stay in the library, where handles name them: strings, for a host.
 
 mod functions;
 mod kernel;

@@ -83,12 +83,14 @@ impl LibraryInUse {
             Err(Error::failed_precondition(message))
         };
         if self.has_threads.load(Ordering::Acquire) {
-            return refused(
-                "a kernel of it that calls back was made, whose threads may still run its code; it stays until the program ends"
-                    .to_owned(),
-            );
+            return refused(CALLS_BACK.to_owned());
         }
         match self.users.compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire) {
+            // A kernel may have been made, and gone, since the first look.
+            Ok(_) if self.has_threads.load(Ordering::Acquire) => {
+                self.reopen();
+                refused(CALLS_BACK.to_owned())
+            }
             Ok(_) => Ok(()),
             Err(users) if users >= CLOSED => refused("it is being unloaded".to_owned()),
             Err(users) => refused(format!(
@@ -102,6 +104,10 @@ impl LibraryInUse {
         self.users.store(0, Ordering::Release);
     }
 }
+
+/// Why a library with kernels that call back stays.
+const CALLS_BACK: &str =
+    "a kernel of it that calls back was made, whose threads may still run its code; it stays until the program ends";
 
 /// Which addresses are whose.
 static OWNERS: RwLock<Vec<(Range<usize>, Arc<LibraryInUse>)>> = RwLock::new(Vec::new());

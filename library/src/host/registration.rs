@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use kernlink_framework::collect::OpEntry;
+use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::{KernelDef, Location};
 use kernlink_framework::op::OpDef;
 use kernlink_framework::registry::Registry;
@@ -72,6 +73,11 @@ pub(crate) fn is_loading() -> bool {
 }
 
 impl Batch {
+    /// What all of it shares.
+    pub(crate) fn library(&self) -> &Arc<LibraryInUse> {
+        &self.library
+    }
+
     fn new(origin: Location) -> Batch {
         Batch {
             ops: Vec::new(),
@@ -174,9 +180,16 @@ fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
         add(&mut alone);
         return alone.commit(target()?).map(drop);
     };
-    add(&mut batch);
+    // One that panics fails the library, whose batch stays.
+    let added = catch_panic("the registration", || {
+        add(&mut batch);
+        Ok(())
+    });
+    if let Err(error) = &added {
+        batch.failure.get_or_insert_with(|| error.clone());
+    }
     LOADING.set(Some(batch));
-    Ok(())
+    added
 }
 
 /// Takes the declaration of an op.

@@ -14,6 +14,7 @@ use kernlink_framework::{Error, Result};
 
 use super::system::{self, Handle};
 use crate::abi::{INTERFACE, KernlinkHost};
+use crate::host::registration::is_loading;
 use crate::host::{TF_RegisterKernelBuilder, table};
 
 mod image;
@@ -54,7 +55,8 @@ const CLOSED: KernlinkHost =
 
 /// Finds a function of the host.
 unsafe extern "C" fn lookup(name: *const c_char) -> *const c_void {
-    if name.is_null() {
+    // Another thread may be opening a library by other means meanwhile.
+    if name.is_null() || !is_loading() {
         return std::ptr::null();
     }
     // SAFETY: the library's text.
@@ -175,8 +177,11 @@ fn in_folder(image: &[u8], flags: i32) -> Result<Handle, String> {
 
 #[cfg(test)]
 mod tests {
+    use kernlink_framework::kernel::Location;
+
     use super::*;
     use crate::abi::{TF_Code, TF_Status};
+    use crate::host::registration::collect_of;
 
     #[test]
     fn functions_jump_to_the_hosts() {
@@ -203,15 +208,18 @@ mod tests {
         let open = || unsafe { exports.host.read() }.lookup;
         assert!(open().is_none());
         let admitted = exports.admit();
+        let lookup = open().unwrap();
+        // SAFETY: a text.
+        assert!(unsafe { lookup(c"TF_NewStatus".as_ptr()) }.is_null(), "this thread loads nothing");
         // SAFETY: texts.
-        unsafe {
-            let lookup = open().unwrap();
+        let ask = || unsafe {
             assert_eq!(
                 lookup(c"TF_NewStatus".as_ptr()),
                 table().iter().find(|(name, _)| *name == "TF_NewStatus").unwrap().1
             );
             assert!(lookup(c"TF_Nope".as_ptr()).is_null() && lookup(std::ptr::null()).is_null());
-        }
+        };
+        collect_of(Location::library("libz.so"), ask);
         drop(admitted);
         assert!(open().is_none());
     }

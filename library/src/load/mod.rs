@@ -34,7 +34,7 @@ use kernlink_framework::op::OpDef;
 use kernlink_framework::registry::Registry;
 use kernlink_framework::{Error, Result};
 
-use crate::host::registration::Registered;
+use crate::host::registration::{Registered, is_loading};
 
 /// A library of ops and kernels that was loaded. It stays when this is dropped, until the program ends or [`OpLibrary::unload`]
 /// succeeds.
@@ -104,7 +104,8 @@ impl OpLibrary {
         self.0.registered.library.users()
     }
 
-    /// Takes its ops and kernels out of the registry, and its code out of memory. Graphs that have its ops remain, and fail when
+    /// Takes its ops and kernels out of the registry, and its code out of memory; a library in Rust of which a kernel was made keeps its
+    /// code there, as threads of it remain. Graphs that have its ops remain, and fail when
     /// they run.
     ///
     /// # Errors
@@ -112,6 +113,11 @@ impl OpLibrary {
     /// library's kernel for an op of it. One with kernels that call back stays once such a kernel was made, since nobody knows when its
     /// threads have left its code. Nothing has changed then.
     pub fn unload(&self) -> Result<()> {
+        if is_loading() {
+            let message =
+                format!("the library {} cannot be unloaded while this thread loads another", self.0.path.display());
+            return Err(Error::failed_precondition(message));
+        }
         let mut libraries = libraries();
         let Some(position) = libraries.iter().position(|library| Arc::ptr_eq(&library.0, &self.0)) else {
             let message = format!("the library {} was unloaded already", self.0.path.display());

@@ -59,6 +59,9 @@ pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> 
         collect_of(origin, || Handle::open(&name, system::LOCAL))
     };
     let handle = opened.map_err(|why| Error::not_found(format!("cannot load {}: {why}", path.display())))?;
+    // Before anybody can use what it registers: tensors that its kernels make tell by this whose memory they have.
+    let in_use = batch.library().clone();
+    note_addresses(handle.addresses(read.addresses), &in_use);
     let registered = match batch.is_empty() {
         true => Err(Error::invalid_argument(
             "it registered nothing: what registers its ops must run when it is opened, as a constructor does",
@@ -66,10 +69,10 @@ pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> 
         false => batch.commit(registry),
     };
     let registered = registered.map_err(|error| {
+        forget_addresses(&in_use);
         handle.close();
         error.context(format!("cannot load {}", path.display()))
     })?;
-    note_addresses(handle.addresses(read.addresses), &registered.library);
     let registry = Arc::downgrade(registry);
     let library = OpLibrary(Arc::new(Loaded { path, file: id, registry, registered, opened: Opened(handle) }));
     libraries.push(library.clone());

@@ -199,7 +199,7 @@ TF_CAPI_EXPORT void TF_SetAttrTensorShapeProtoList(
     TF_OperationDescription* desc, const char* attr_name, const void* const* protos,
     const size_t* proto_lens, int num_shapes, TF_Status* status);
 
-// Sets an attr to a tensor, whose elements are shared; strings are copied.
+// Sets an attr to a tensor, which is copied.
 TF_CAPI_EXPORT void TF_SetAttrTensor(
     TF_OperationDescription* desc, const char* attr_name, TF_Tensor* value, TF_Status* status);
 
@@ -340,8 +340,8 @@ TF_CAPI_EXPORT void TF_OperationGetAttrTypeList(
     TF_Operation* oper, const char* attr_name, TF_DataType* values, int max_values,
     TF_Status* status);
 
-// The sizes of an attr that is a shape, of which num_dims must be the rank: -1 for those that are
-// not known.
+// The sizes of an attr that is a shape, as many as there is room for: -1 for those that are not
+// known.
 TF_CAPI_EXPORT void TF_OperationGetAttrShape(
     TF_Operation* oper, const char* attr_name, int64_t* value, int num_dims, TF_Status* status);
 
@@ -832,8 +832,7 @@ TF_CAPI_EXPORT void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op)
 // UNIMPLEMENTED: ops without a shape function have outputs of unknown shape.
 TF_CAPI_EXPORT void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require);
 
-// Has the session see what its graph has, as each run does: nodes that are changed after this stay
-// as they were for it.
+// Has the session see what its graph has, as each run does.
 TF_CAPI_EXPORT void TF_ExtendSession(TF_Session* session, TF_Status* status);
 
 // UNIMPLEMENTED: returns null.

@@ -13,7 +13,7 @@ use std::ptr;
 use kernlink::Result;
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::graph::{GRAPH_DEF_VERSION, Graph, ImportOptions, Output};
+use kernlink::graph::{GRAPH_DEF_VERSION, Graph, ImportOptions};
 use kernlink::proto::{self, GraphDef, NodeDef, VersionDef};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
@@ -160,16 +160,8 @@ impl Client {
         let versions = Some(VersionDef { producer: GRAPH_DEF_VERSION, ..VersionDef::default() });
         let def = GraphDef { node: nodes.to_vec(), versions, ..GraphDef::default() };
         // Inputs may be nodes that are there already.
-        self.change(|graph| {
-            let there = graph.ids().zip(graph.nodes());
-            let outputs = there.flat_map(|(node, at)| {
-                let key = move |index| ((at.name.clone(), index), Output { node, index });
-                (0..at.signature.outputs.len()).map(key)
-            });
-            let input_map = outputs.collect();
-            let control_map = graph.ids().zip(graph.nodes()).map(|(id, node)| (node.name.clone(), id)).collect();
-            graph.import_into(def, &ImportOptions { input_map, control_map, ..ImportOptions::default() }).map(drop)
-        });
+        let options = ImportOptions { links_by_name: true, ..ImportOptions::default() };
+        self.change(|graph| graph.import_into(def, &options).map(drop));
     }
 
     fn change(&self, change: impl FnOnce(&mut Graph) -> Result<()>) {
