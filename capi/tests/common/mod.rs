@@ -1,5 +1,7 @@
 //! Graphs as a client in C makes them, with failures as values.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 

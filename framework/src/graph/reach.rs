@@ -213,13 +213,13 @@ mod tests {
         looked.insert("last", &["apart", "itself"]);
         assert!(looked.reach("itself").is_recursive && looked.reach("last").is_recursive);
         // Back to where there was no third.
-        looked.library.truncate(4);
+        looked.library.truncate(4, Arc::default());
         assert_eq!(
             looked.library.names().collect::<HashSet<_>>(),
             HashSet::from(["first", "apart", "above", "second"])
         );
         assert_eq!((looked.reach("above").height, looked.reach("above").is_recursive), (2, false));
-        looked.library.truncate(0);
+        looked.library.truncate(0, Arc::default());
         assert!(looked.library.len() == 0 && looked.library.find("first").is_none());
         looked.insert("first", &[]);
         assert_eq!(looked.reach("first"), Reach::default());
