@@ -147,8 +147,8 @@ fn owned<const N: usize>(texts: [&str; N]) -> Vec<String> {
 fn messages_are_imported_under_names_of_their_own() {
     let (graph, def) = (Graph::new(), part());
     let add = c"add".as_ptr();
-    // SAFETY: the options are alive.
     let returning = |set: fn(*mut TF_ImportGraphDefOptions)| {
+        // SAFETY: the options are alive.
         move |options: *mut TF_ImportGraphDefOptions| unsafe {
             set(options);
             TF_ImportGraphDefOptionsAddReturnOutput(options, c"add".as_ptr(), 0);
@@ -505,8 +505,8 @@ fn values_that_are_known_are_told() {
         // SAFETY: all pointers are alive.
         let told = checked(|status| unsafe { TF_TryEvaluateConstant(graph.0, output, &mut result, status) })?;
         assert_eq!(told == 1, !result.is_null());
-        // SAFETY: the tensor is alive, and freed once.
         Ok(result).map(|result| {
+            // SAFETY: the tensor is alive, and freed once.
             (!result.is_null()).then(|| unsafe {
                 let tensor = CTensor::from_c(result).unwrap().to_tensor().unwrap();
                 TF_DeleteTensor(result);
