@@ -10,10 +10,9 @@ mod trace;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use smallvec::SmallVec;
-
 use self::cache::{KernelCache, Key};
 pub use self::node::NodeKernel;
+pub use self::prepared::Computed;
 pub(crate) use self::prepared::Prepared;
 use self::steps::EagerSteps;
 use self::trace::EagerTrace;
@@ -214,9 +213,6 @@ impl OpScope for EagerContext {
         Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
     }
 }
-
-/// What an op gave.
-pub type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 impl EagerContext {
     /// Runs an op whose request may serve again: it keeps all but the inputs, which the kernel takes. `admit` is told what the op

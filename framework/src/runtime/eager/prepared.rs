@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::Computed;
 use super::steps::EagerSteps;
 use super::trace::EagerTrace;
 use crate::attr::{AttrMap, AttrValue};
@@ -18,6 +17,9 @@ use crate::registry::{NodeQuery, Registry};
 use crate::runtime::call::KernelCall;
 use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step, block_on};
 use crate::tensor::Tensor;
+
+/// What an op gave.
+pub type Computed = SmallVec<[Option<Tensor>; 2]>;
 
 /// A kernel, and what it is told of its node.
 pub(crate) struct Prepared {
