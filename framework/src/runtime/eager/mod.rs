@@ -10,6 +10,8 @@ mod trace;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use smallvec::SmallVec;
+
 use self::cache::{KernelCache, Key};
 pub use self::node::NodeKernel;
 pub use self::prepared::Computed;
