@@ -8,7 +8,7 @@ use kernlink_library::host::{TF_DeleteStatus, TF_NewStatus};
 use crate::client::*;
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "it measures: for release builds"]
 fn an_addition_of_small_tensors() {
     const CALLS: u32 = 100_000;
     let context = Context::new();
