@@ -8,7 +8,7 @@ use kernlink_library::host::{guarded, report, text};
 use crate::abi::{TF_Buffer, TF_Library, TF_Status};
 use crate::lists::op_list;
 use crate::pointer::{borrow, free, into_c, opaque};
-use crate::program::registry;
+use crate::program::takes_registrations;
 
 opaque! {
     TF_Library => CLibrary, "library";
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn TF_LoadLibrary(library_filename: *const c_char, status:
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, ptr::null_mut(), || {
-            registry()?;
+            takes_registrations();
             let library = kernlink::load_op_library(text("the library's file", library_filename)?)?;
             Ok(into_c(CLibrary { ops: op_list(library.ops())? }))
         })

@@ -131,7 +131,7 @@ fn a_cycle_is_shown() {
 #[test]
 fn duplicate_and_illegal_names() {
     let def = graph([node("twice", "NoOp", &[], &[]), node("twice", "NoOp", &[], &[])]);
-    expect(import(&def), Code::AlreadyExists, &["`twice`"]);
+    expect(import(&def), Code::InvalidArgument, &["twice"]);
     for name in ["", "a b", "_a", "a:0", "^a", "\u{e4}", "a\0"] {
         expect(import(&graph([node(name, "NoOp", &[], &[])])), Code::InvalidArgument, &["illegal name", "NoOp"]);
     }

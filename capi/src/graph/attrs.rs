@@ -37,8 +37,8 @@ fn no_attr(operation: &str, attr: &str) -> Error {
     Error::invalid_argument(format!("Operation '{operation}' has no attr named '{attr}'."))
 }
 
-/// As TensorFlow's getters of single values say it, with another code.
-fn no_scalar(operation: &str, attr: &str) -> Error {
+/// As most of TensorFlow's getters of single values say it, with another code.
+fn no_single(operation: &str, attr: &str) -> Error {
     Error::not_found(format!("No attr named '{attr}' in NodeDef:\n\t [[{{{{node {operation}}}}}]]"))
 }
 
@@ -53,7 +53,7 @@ fn kind_of(value: &AttrValue) -> String {
 /// As said in `pointer`.
 unsafe fn scalar<T: FromAttrValue>(oper: *mut TF_Operation, name: *const c_char, kind: &str) -> Result<T> {
     // SAFETY: as the caller says.
-    unsafe { scalar_or(oper, name, kind, no_scalar) }
+    unsafe { scalar_or(oper, name, kind, no_single) }
 }
 
 /// The value of an attr that is no list, or what `absent` says.
@@ -84,7 +84,24 @@ where
     Vec<T>: FromAttrValue,
 {
     // SAFETY: as the caller says.
-    let (name, value) = unsafe { attr(oper, name, no_attr) }?;
+    unsafe { list_or(oper, name, kind, no_attr) }
+}
+
+/// The values of an attr that is a list, or what `absent` says.
+///
+/// # Safety
+/// As said in `pointer`.
+unsafe fn list_or<T>(
+    oper: *mut TF_Operation,
+    name: *const c_char,
+    kind: &str,
+    absent: fn(operation: &str, attr: &str) -> Error,
+) -> Result<Vec<T>>
+where
+    Vec<T>: FromAttrValue,
+{
+    // SAFETY: as the caller says.
+    let (name, value) = unsafe { attr(oper, name, absent) }?;
     // Without elements it is a list of any kind.
     if value.list_len() == Some(0) {
         return Ok(Vec::new());
@@ -225,7 +242,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrString(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let text: TString = scalar(oper, attr_name, "string")?;
+            let text: TString = scalar_or(oper, attr_name, "string", no_attr)?;
             let bytes = text.as_bytes();
             let bytes = &bytes[..bytes.len().min(max_length)];
             slice_mut("the value", value.cast::<u8>(), bytes.len())?.copy_from_slice(bytes);
@@ -306,7 +323,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrShapeList(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let shapes: Vec<PartialShape> = list(oper, attr_name, "shape")?;
+            let shapes: Vec<PartialShape> = list_or(oper, attr_name, "shape", no_single)?;
             let mut room = slice_mut("the storage", storage, storage_size)?;
             let (dims, ranks) = (slice_mut("dims", dims, num_shapes)?, slice_mut("ranks", num_dims, num_shapes)?);
             for ((place, rank), shape) in dims.iter_mut().zip(ranks).zip(&shapes) {
@@ -414,7 +431,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrTensorList(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let tensors: Vec<Tensor> = list(oper, attr_name, "tensor")?;
+            let tensors: Vec<Tensor> = list_or(oper, attr_name, "tensor", no_single)?;
             // All of them before the first is handed over, so that none is lost.
             let tensors: Vec<CTensor> =
                 tensors.into_iter().map(|tensor| CTensor::new(own(tensor)?)).collect::<Result<_>>()?;

@@ -61,8 +61,11 @@ impl Named {
             return Err(Error::invalid_argument("Session was not created with a graph before Run()!"));
         }
         let find_all = |names: Vec<&str>| names.into_iter().map(|name| output_of(&state, name)).collect::<Result<_>>();
+        // What is behind a colon does not count: the operation runs.
         let target = |name: &str| {
-            let operation = state.graph.find(name).map(|id| state.operation(id).cast_const());
+            let node = TensorName::parse(name).map_or(name, |parsed| parsed.node);
+            let node = state.graph.find(node.strip_prefix('^').unwrap_or(node));
+            let operation = node.map(|id| state.operation(id).cast_const());
             operation.ok_or_else(|| Error::not_found(format!("PruneForTargets: Some target nodes not found: {name}")))
         };
         // SAFETY: as the caller says.
@@ -81,7 +84,19 @@ impl Named {
 }
 
 /// The output that `node` or `node:1` names.
+///
+/// # Errors
+/// OUT_OF_RANGE for `^node`, which names none of its outputs; INVALID_ARGUMENT for what names none otherwise.
 fn output_of(state: &GraphState, name: &str) -> Result<TF_Output> {
+    if let Some(node) = name.strip_prefix('^').and_then(|node| state.graph.find(node)) {
+        let node = state.graph.node(node);
+        return Err(Error::out_of_range(format!(
+            "Node '{}' (type: '{}', num of outputs: {}) does not have output -1",
+            node.name,
+            node.op.def.name,
+            node.signature.outputs.len()
+        )));
+    }
     let found = TensorName::parse(name).ok().and_then(|parsed| Some((state.graph.find(parsed.node)?, parsed.index)));
     let output =
         found.map(|(id, index)| TF_Output { oper: state.operation(id), index: c_int::try_from(index).unwrap_or(-1) });

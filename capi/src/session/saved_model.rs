@@ -49,7 +49,7 @@ pub unsafe extern "C" fn TF_LoadSessionFromSavedModel(
         check_empty(&graph.read().graph)?;
         let def = choose_meta_graph(read_saved_model_folder(folder)?, Some(&tags))?;
         let bytes = (!meta_graph_def.is_null()).then(|| def.encode_to_vec());
-        let load = LoadOptions::new().session(options.session()?);
+        let load = LoadOptions::new().session(options.session()?).variables_may_be_missing();
         let session = SavedModel::start(folder, def, &registry()?, &load)?.into_session();
         graph.change(|empty| {
             check_empty(empty)?;

@@ -27,6 +27,8 @@ pub struct LoadOptions {
     pub devices: Vec<Arc<dyn Device>>,
     /// The signatures that are [prepared](MetaGraph::prepare) when a SavedModel is loaded.
     pub prepare: Vec<String>,
+    /// Whether a SavedModel loads without the checkpoint of its variables, which then have no values.
+    pub variables_may_be_missing: bool,
 }
 
 impl LoadOptions {
@@ -57,6 +59,13 @@ impl LoadOptions {
     /// than others.
     pub fn prepare(mut self, signature: impl Into<String>) -> LoadOptions {
         self.prepare.push(signature.into());
+        self
+    }
+
+    /// Has a SavedModel load though the checkpoint of its variables is missing, as TensorFlow's loader does: what reads them
+    /// fails when it runs.
+    pub fn variables_may_be_missing(mut self) -> LoadOptions {
+        self.variables_may_be_missing = true;
         self
     }
 }

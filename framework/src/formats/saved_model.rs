@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::checkpoint::CheckpointReader;
 use super::meta_graph::{INIT_SIGNATURE, LoadOptions, MetaGraph, node_of, path_tensor};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::graph::NodeClass;
 use crate::proto::{self, AssetFileDef, MetaGraphDef, collection_def, read_saved_model, tensor_info};
 use crate::registry::Registry;
@@ -28,12 +28,15 @@ pub struct SavedModel {
 /// The message in a SavedModel's folder: `saved_model.pb`, or else `saved_model.pbtxt`.
 ///
 /// # Errors
-/// NOT_FOUND if there is neither; otherwise as [`read_saved_model`].
+/// NOT_FOUND if there is neither; DATA_LOSS if it is no SavedModel; otherwise as [`read_saved_model`].
 pub fn read_saved_model_folder(folder: impl AsRef<Path>) -> Result<proto::SavedModel> {
     let folder = folder.as_ref();
     let files = ["saved_model.pb", "saved_model.pbtxt"].map(|name| folder.join(name));
-    match files.iter().find(|file| file.exists()) {
-        Some(file) => read_saved_model(file),
+    match files.iter().find(|file| file.exists() && !file.is_dir()) {
+        Some(file) => read_saved_model(file).map_err(|error| match error.code() {
+            Code::InvalidArgument => Error::data_loss(error.message()),
+            _ => error,
+        }),
         None => Err(Error::not_found(format!(
             "Could not find SavedModel .pb or .pbtxt at supplied export directory path: {}",
             folder.display()
@@ -197,7 +200,8 @@ impl SavedModel {
         let variables = folder.join("variables").join("variables");
         if CheckpointReader::exists(&variables) {
             meta.restore_with(&variables, &feeds)?;
-        } else if meta.has_restore() || (init.is_none() && has_variables(&meta)) {
+        } else if !options.variables_may_be_missing && (meta.has_restore() || (init.is_none() && has_variables(&meta)))
+        {
             return Err(Error::not_found(format!(
                 "Failed to find any matching files for {}: the model's variables have no values without them",
                 variables.display()
@@ -234,7 +238,6 @@ impl Deref for SavedModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Code;
     use crate::proto::{TensorInfo, meta_graph_def::MetaInfoDef};
 
     fn graph(tags: &[&str]) -> MetaGraphDef {

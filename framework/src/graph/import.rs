@@ -38,8 +38,8 @@ impl Graph {
     /// that it cannot be called.
     ///
     /// # Errors
-    /// NOT_FOUND if ops of TensorFlow 1's control flow are missing; ALREADY_EXISTS for two nodes of one name;
-    /// INVALID_ARGUMENT for illegal names, edges from nodes or outputs that do not exist, cycles other than loops (which go from a
+    /// NOT_FOUND if ops of TensorFlow 1's control flow are missing;
+    /// INVALID_ARGUMENT for two nodes of one name, nodes without an op, illegal names, edges from nodes or outputs that do not exist, cycles other than loops (which go from a
     /// `NextIteration` back to a `Merge`), and whatever a single node gets wrong,
     /// which the error names, and for two functions of one name that differ.
     pub fn import(def: &GraphDef, registry: &Arc<Registry>) -> Result<Graph> {
@@ -136,13 +136,20 @@ pub(super) fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {
             let message = format!("node {position} (op {op}) has the illegal name `{name}`");
             return Err(Error::invalid_argument(message));
         }
+        if node.op.is_empty() {
+            let message = format!("Node '{}' does not specify an operation", node.name);
+            return Err(Error::invalid_argument(message));
+        }
         if node.op == created::MISSING {
             let message =
                 format!("the op's name, {}, is reserved: it stands for ops that are missing", created::MISSING);
             return Err(Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device));
         }
         if by_name.insert(node.name.as_str(), position).is_some() {
-            return Err(Error::already_exists(format!("the graph has two nodes `{}`", node.name)));
+            return Err(Error::invalid_argument(format!(
+                "Node '{}' is not unique: the graph has two of the name",
+                node.name
+            )));
         }
     }
     Ok(by_name)

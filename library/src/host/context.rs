@@ -11,7 +11,6 @@ use kernlink_framework::dtype::DataType;
 use kernlink_framework::kernel::{MemoryType, RawContext};
 use kernlink_framework::proto::{Message as _, tensor_to_proto};
 use kernlink_framework::shape::Shape;
-use kernlink_framework::step::DeferredOp;
 use kernlink_framework::tensor::Tensor;
 use kernlink_framework::{Error, Result};
 
@@ -32,20 +31,19 @@ pub(super) struct Call<'c, 'r> {
     graph_def_version: i32,
 }
 
-struct State<'c, 'r> {
-    raw: &'c mut RawContext<'r>,
+pub(super) struct State<'c, 'r> {
+    pub(super) raw: &'c mut RawContext<'r>,
     /// The outputs, as C sees them.
     outputs: Vec<Option<CTensor>>,
     /// Inputs that became outputs.
     forwarded: Vec<(usize, usize)>,
-    deferred: Vec<DeferredOp>,
     failure: Option<Error>,
 }
 
 impl<'c, 'r> Call<'c, 'r> {
     pub(super) fn new(raw: &'c mut RawContext<'r>, graph_def_version: i32) -> Call<'c, 'r> {
         let outputs = (0..raw.num_outputs()).map(|_| None).collect();
-        let state = State { raw, outputs, forwarded: Vec::new(), deferred: Vec::new(), failure: None };
+        let state = State { raw, outputs, forwarded: Vec::new(), failure: None };
         Call { state: Mutex::new(state), graph_def_version }
     }
 
@@ -193,7 +191,11 @@ unsafe fn with<R>(
 ///
 /// # Safety
 /// As [`with`].
-unsafe fn ask<R>(ctx: *mut TF_OpKernelContext, otherwise: R, body: impl FnOnce(&mut State<'_, '_>) -> Result<R>) -> R {
+pub(super) unsafe fn ask<R>(
+    ctx: *mut TF_OpKernelContext,
+    otherwise: R,
+    body: impl FnOnce(&mut State<'_, '_>) -> Result<R>,
+) -> R {
     // SAFETY: as the caller says.
     unsafe { with(ctx, ptr::null_mut(), otherwise, body) }
 }
@@ -487,24 +489,6 @@ pub unsafe extern "C" fn TF_AllocateTemp(
     };
     // SAFETY: as said in `host`.
     unsafe { with(ctx, status, ptr::null_mut(), allocate) }
-}
-
-/// Keeps the step from ending until [`TF_DecNumDeferredOps`] is called as often.
-pub unsafe extern "C" fn TF_IncNumDeferredOps(ctx: *mut TF_OpKernelContext) {
-    let defer = |call: &mut State<'_, '_>| {
-        let deferred = call.raw.defer()?;
-        call.deferred.push(deferred);
-        Ok(())
-    };
-    // SAFETY: as said in `host`.
-    unsafe { ask(ctx, (), defer) };
-}
-
-/// See [`TF_IncNumDeferredOps`]. What is still kept when the call ends is let go then.
-pub unsafe extern "C" fn TF_DecNumDeferredOps(ctx: *mut TF_OpKernelContext) {
-    // SAFETY: as said in `host`.
-    let ended = unsafe { ask(ctx, None, |call| Ok(call.deferred.pop())) };
-    drop(ended);
 }
 
 /// The handle that an input of dtype `resource` holds, as a serialized `ResourceHandleProto`.

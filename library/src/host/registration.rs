@@ -42,16 +42,19 @@ thread_local! {
 /// Kernels for ops that are not there so far, with the registry that waits for the ops.
 static WAITING: Mutex<Vec<(Weak<Registry>, &'static KernelDef)>> = Mutex::new(Vec::new());
 
-/// The registry of a program that registers without loading, as one that is linked to `libtensorflow` and calls
+/// Finds the registry of a program.
+pub type FindRegistry = fn() -> Result<Arc<Registry>>;
+
+/// Finds the registry of a program that registers without loading, as one that is linked to `libtensorflow` and calls
 /// `TF_RegisterKernelBuilder` itself.
-static TARGET: OnceLock<Arc<Registry>> = OnceLock::new();
+static TARGET: OnceLock<FindRegistry> = OnceLock::new();
 
 /// The shape functions of ops from libraries, by the addresses of their declarations, which stay.
 static SHAPES: RwLock<BTreeMap<usize, (ShapeFunction, Arc<LibraryInUse>)>> = RwLock::new(BTreeMap::new());
 
-/// Says where registrations go that no load waits for. The first call counts.
-pub fn register_into(registry: &Arc<Registry>) {
-    let _ = TARGET.set(registry.clone());
+/// Says where registrations go that no load waits for: `registry` is asked when there is one. The first call counts.
+pub fn register_into(registry: FindRegistry) {
+    TARGET.get_or_init(|| registry);
 }
 
 /// Collects what `load` registers on this thread.
@@ -178,7 +181,7 @@ fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
     let Some(mut batch) = LOADING.take() else {
         let mut alone = Batch::new(Location::library("(this program)"));
         add(&mut alone);
-        return alone.commit(target()?).map(drop);
+        return alone.commit(&target()?).map(drop);
     };
     // One that panics fails the library, whose batch stays.
     let added = catch_panic("the registration", || {
@@ -220,10 +223,11 @@ pub(super) fn failed(error: &Error) {
 }
 
 #[track_caller]
-fn target() -> Result<&'static Arc<Registry>> {
-    TARGET.get().ok_or_else(|| {
-        Error::failed_precondition(
+fn target() -> Result<Arc<Registry>> {
+    match TARGET.get() {
+        Some(registry) => registry(),
+        None => Err(Error::failed_precondition(
             "nothing is being loaded, and the program has named no registry: load the library by `load_op_library`",
-        )
-    })
+        )),
+    }
 }
