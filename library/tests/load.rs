@@ -174,7 +174,7 @@ fn what_cannot_be_loaded_says_why_and_leaves_nothing() {
         path
     };
     refused(&folder.join("libnone.so"), Code::NotFound, &["there is no such file"]);
-    refused(&folder, Code::NotFound, &["it is a folder", "load_library_dir"]);
+    refused(&folder, Code::NotFound, &["it is a folder", "name a file in it"]);
     refused(&write("libempty.so", b""), Code::NotFound, &["it is empty", "cdylib"]);
     refused(&write("libtext.so", b"# no library"), Code::NotFound, &["it is no shared library", "cdylib"]);
     refused(&write("libx.dll", b"MZ\x90\0"), Code::NotFound, &["Windows"]);
@@ -340,4 +340,143 @@ fn folders_are_loaded_as_far_as_their_files_can_be() {
     assert!(again.loaded.len() == 2 && again.loaded[0] == libraries.loaded[0] && again.loaded[1] == again.loaded[0]);
     let error = load_libraries([folder.join("libtfkernel_bad.so")], &registry).unwrap_err();
     says(&error, Code::NotFound, &["libtfkernel_bad.so"]);
+}
+
+/// A library of `edges.c`.
+fn edges(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+    let path = folder.join(format!("lib{name}.so"));
+    compile("edges.c", &path, arguments);
+    path
+}
+
+/// A text as C has it, for a definition.
+fn define(name: &str, value: &Path) -> String {
+    format!("-D{name}={:?}", value.to_str().unwrap())
+}
+
+#[test]
+fn what_needs_no_loader_goes_on_while_a_constructor_waits() {
+    let folder = folder("waits");
+    let registry = empty();
+    let ops = ops_library("waits_for", &[]);
+    let loaded = load_op_library(&ops, &registry).unwrap();
+    let waits = edges(&folder, "waits", &[&define("WAITS", &folder)]);
+    std::thread::scope(|scope| {
+        let loading = scope.spawn(|| load_op_library(&waits, &registry).unwrap());
+        while !folder.join("started").exists() {
+            std::thread::yield_now();
+        }
+        // Another library that is loaded, and files that are none.
+        assert!(load_op_library(&ops, &registry).unwrap() == loaded);
+        assert!(load_op_library(folder.join("none.so"), &registry).is_err());
+        assert!(load_op_library(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), &registry).is_err());
+        std::fs::write(folder.join("go"), "").unwrap();
+        // Whoever wants the same file waits for it.
+        let again = load_op_library(&waits, &registry).unwrap();
+        let first = loading.join().unwrap();
+        assert!(again == first);
+        assert_eq!(first.ops().next().unwrap().name, "Waited");
+    });
+}
+
+#[test]
+fn a_validator_may_load_a_library_and_not_the_one_it_is_asked_about() {
+    let folder = folder("validator");
+    let registry = empty();
+    let seven = hostile(&folder, "seven", &["-DOP=\"Seven\""]);
+    let other = hostile(&folder, "other", &["-DOP=\"Other\""]);
+    let (own, inner) = (seven.clone(), Arc::downgrade(&registry));
+    registry.add_validator(Arc::new(move |op| {
+        let Some(registry) = inner.upgrade().filter(|_| op.name == "Seven") else { return Ok(()) };
+        says(&load_op_library(&own, &registry).unwrap_err(), Code::FailedPrecondition, &["this thread is loading"]);
+        load_op_library(&other, &registry).map(drop)
+    }));
+    load_op_library(&seven, &registry).unwrap();
+    assert!(registry.find_op("Seven").is_some() && registry.find_op("Other").is_some());
+}
+
+#[test]
+fn a_tensor_in_the_memory_of_a_library_that_a_library_needs_keeps_both() {
+    let folder = folder("helper");
+    compile("helper.c", &folder.join("libhelper.so"), &["-Wl,-soname,libhelper.so"]);
+    let link = ["-DHELPER", "-Wl,-rpath,$ORIGIN", "-L", folder.to_str().unwrap(), "-lhelper"];
+    let path = edges(&folder, "helped", &link);
+    let registry = empty();
+    let library = load_op_library(&path, &registry).unwrap();
+    let y = run(&registry, "Helped", &[], vec![]).unwrap();
+    assert_eq!(library.users(), 1);
+    says(&library.unload().unwrap_err(), Code::FailedPrecondition, &["in use"]);
+    assert_eq!(y.as_slice::<f32>().unwrap()[7], 8.0);
+    drop(y);
+
+    // Of two that need it, each keeps it.
+    let second = folder.join("libsecond.so");
+    std::fs::copy(&path, &second).unwrap();
+    let others = empty();
+    let second = load_op_library(&second, &others).unwrap();
+    library.unload().unwrap();
+    let y = run(&others, "Helped", &[], vec![]).unwrap();
+    assert!(second.unload().is_err());
+    assert_eq!(y.as_slice::<f32>().unwrap()[7], 8.0);
+    drop(y);
+    second.unload().unwrap();
+}
+
+#[test]
+fn what_stands_in_for_tensorflow_goes_with_a_library_that_fails() {
+    let folder = folder("stands_in");
+    let framework = folder.join("libtensorflow_cc.so.2");
+    compile("plain.c", &framework, &["-Wl,-soname,libtensorflow_cc.so.2"]);
+    let arguments = ["-DHALF", "-Wl,--no-as-needed", framework.to_str().unwrap()];
+    let path = hostile(&folder, "half", &arguments);
+    std::fs::remove_file(framework).unwrap();
+    assert!(load_op_library(&path, &empty()).is_err());
+    // SAFETY: a text; nothing is opened that is not open.
+    let left = unsafe { libc::dlopen(c"libtensorflow_cc.so.2".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
+    assert!(left.is_null());
+}
+
+#[test]
+fn a_kernel_joins_its_op_however_that_came() {
+    let folder = folder("joins");
+    let registry = empty();
+    let path = hostile(&folder, "kernel", &["-DKERNEL=\"Later\""]);
+    let library = load_op_library(&path, &registry).unwrap();
+    assert!(library.unused()[0].contains("there is no such op so far"), "{:?}", library.unused());
+    registry.register_op(OpDefBuilder::new("Later").output("y: float").build().unwrap(), None).unwrap();
+    // With the next library, whatever is in it.
+    load_op_library(hostile(&folder, "next", &["-DOP=\"Next\""]), &registry).unwrap();
+    assert_eq!(run(&registry, "Later", &[], vec![]).unwrap().as_slice::<f32>().unwrap(), [7.0]);
+    library.unload().unwrap();
+    assert_eq!(registry.kernels().count(), 0);
+}
+
+#[test]
+fn a_registration_on_a_thread_of_the_library_names_the_library() {
+    let folder = folder("thread");
+    let said = folder.join("said");
+    let registry = empty();
+    let path = edges(&folder, "thread", &["-DOP=\"Apart\"", &define("THREAD", &said)]);
+    let library = load_op_library(path, &registry).unwrap();
+    assert_eq!((library.ops().len(), library.kernels().len()), (1, 0));
+    let said = std::fs::read_to_string(said).unwrap();
+    for part in ["9 ", "libthread.so", "on another thread than the one that loads it"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_library_without_section_headers_loads() {
+    for (name, hash) in [("gnu", "-Wl,--hash-style=gnu"), ("sysv", "-Wl,--hash-style=sysv")] {
+        let path = ops_library(&format!("sections_{name}"), &[hash]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // Where they are, and how many, of which one has the names.
+        bytes[40..48].fill(0);
+        bytes[60..64].fill(0);
+        let stripped = path.with_file_name("libstripped.so");
+        std::fs::write(&stripped, bytes).unwrap();
+        let registry = empty();
+        let library = load_op_library(&stripped, &registry).unwrap();
+        assert_eq!(library.ops().len(), 4);
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, FromArgMatches as _};
-use kernlink_library::load::{VARIABLE, load_libraries, load_libraries_from_env};
+use kernlink_library::load::{VARIABLE, load_libraries, named_by_env};
 
 use super::output;
 use crate::Result;
@@ -40,14 +40,19 @@ impl Libraries {
     /// # Errors
     /// Those of a file that was named and cannot be loaded.
     pub(crate) fn load(&self) -> Result<()> {
-        if self.0.is_empty() && std::env::var_os(VARIABLE).is_none() {
+        let from_env = named_by_env();
+        let from_env = from_env.iter().map(|path| (path, VARIABLE));
+        let named: Vec<_> = from_env.chain(self.0.iter().map(|path| (path, "--library"))).collect();
+        if named.is_empty() {
             return Ok(());
         }
         let registry = crate::registry()?;
-        let from_env = load_libraries_from_env(&registry)?;
-        let given = load_libraries(&self.0, &registry).map_err(|error| error.context("--library"))?;
-        for (_, error) in from_env.skipped.iter().chain(&given.skipped) {
-            output::tell(&format!("warning: passed over: {error}"));
+        // One at a time: what is passed over is told even if a later one fails.
+        for (path, named_by) in named {
+            let libraries = load_libraries([path], &registry).map_err(|error| error.context(named_by))?;
+            for (_, error) in libraries.skipped {
+                output::tell(&format!("warning: passed over: {error}"));
+            }
         }
         Ok(())
     }

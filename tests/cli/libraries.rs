@@ -88,6 +88,13 @@ fn the_environment_names_files_and_folders() {
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr);
     holds(&told, &["NOT_FOUND: KERNLINK_LIBRARIES: cannot load /nowhere/libx.so: there is no such file"]);
+    // What is passed over is told even if a later one fails.
+    let output = run(&format!("{}:/nowhere/libx.so", text(in_folder)), &["ops"]);
+    assert_eq!(output.status.code(), Some(2));
+    holds(&String::from_utf8_lossy(&output.stderr), &["warning: passed over", "libtfkernel_text.so", "NOT_FOUND"]);
+    let output = run(text(in_folder), &["ops", "--library", "/nowhere/libx.so"]);
+    assert_eq!(output.status.code(), Some(2));
+    holds(&String::from_utf8_lossy(&output.stderr), &["warning: passed over", "libtfkernel_text.so", "--library"]);
     // What is only about the command works nevertheless.
     assert_eq!(run("/nowhere/libx.so", &["man"]).status.code(), Some(0));
     assert_eq!(run("", &["ops", "--own"]).status.code(), Some(0));

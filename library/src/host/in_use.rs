@@ -22,18 +22,21 @@ pub struct LibraryInUse {
 /// No count gets as far.
 const CLOSED: usize = usize::MAX / 2;
 
-/// Keeps a library from being unloaded.
+/// Keeps a library from being unloaded, or several.
 #[derive(Debug)]
-pub(crate) struct Use(Arc<LibraryInUse>);
+pub(crate) struct Use {
+    library: Arc<LibraryInUse>,
+    other: Option<Box<Use>>,
+}
 
 impl Drop for Use {
     fn drop(&mut self) {
-        self.0.users.fetch_sub(1, Ordering::Release);
+        self.library.users.fetch_sub(1, Ordering::Release);
     }
 }
 
 impl LibraryInUse {
-    pub(super) fn new(origin: Location) -> Arc<LibraryInUse> {
+    pub(crate) fn new(origin: Location) -> Arc<LibraryInUse> {
         Arc::new(LibraryInUse { origin, users: AtomicUsize::new(0), has_threads: AtomicBool::new(false) })
     }
 
@@ -60,7 +63,7 @@ impl LibraryInUse {
             .users
             .fetch_update(Ordering::Acquire, Ordering::Relaxed, |users| (users < CLOSED).then_some(users + 1));
         match entered {
-            Ok(_) => Ok(Use(self.clone())),
+            Ok(_) => Ok(Use { library: self.clone(), other: None }),
             Err(_) => Err(Error::failed_precondition(format!(
                 "the library {} was unloaded: graphs that use its ops run once it is loaded again and they are made anew",
                 self.origin
@@ -109,15 +112,43 @@ impl LibraryInUse {
 const CALLS_BACK: &str =
     "a kernel of it that calls back was made, whose threads may still run its code; it stays until the program ends";
 
-/// Which addresses are whose.
-static OWNERS: RwLock<Vec<(Range<usize>, Arc<LibraryInUse>)>> = RwLock::new(Vec::new());
+/// What is in a library.
+enum Memory {
+    /// Its file is being opened: what this is true of.
+    Opening(Box<dyn Fn(usize) -> bool + Send + Sync>),
+    /// All that the loader has mapped for it.
+    At(Vec<Range<usize>>),
+}
+
+impl Memory {
+    fn has(&self, address: usize) -> bool {
+        match self {
+            Memory::Opening(has) => has(address),
+            Memory::At(ranges) => ranges.iter().any(|range| range.contains(&address)),
+        }
+    }
+}
+
+/// Which memory is whose. Libraries that are loaded later may share some, of a library that all of them need.
+static OWNERS: RwLock<Vec<(Memory, Arc<LibraryInUse>)>> = RwLock::new(Vec::new());
 /// Whether there are any: most programs load nothing.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Notes where in memory a library is.
-pub(crate) fn note_addresses(addresses: Range<usize>, library: &Arc<LibraryInUse>) {
-    OWNERS.write().unwrap_or_else(PoisonError::into_inner).push((addresses, library.clone()));
+fn note(memory: Memory, library: &Arc<LibraryInUse>) {
+    let mut owners = OWNERS.write().unwrap_or_else(PoisonError::into_inner);
+    owners.retain(|(_, other)| !Arc::ptr_eq(other, library));
+    owners.push((memory, library.clone()));
     ANY.store(true, Ordering::Release);
+}
+
+/// Notes how to tell what is in a library whose file is about to be opened: its constructors may run on several threads.
+pub(crate) fn note_opening(has: impl Fn(usize) -> bool + Send + Sync + 'static, library: &Arc<LibraryInUse>) {
+    note(Memory::Opening(Box::new(has)), library);
+}
+
+/// Notes where in memory a library is, with what it needs.
+pub(crate) fn note_addresses(addresses: Vec<Range<usize>>, library: &Arc<LibraryInUse>) {
+    note(Memory::At(addresses), library);
 }
 
 /// Forgets where a library was.
@@ -125,15 +156,34 @@ pub(crate) fn forget_addresses(library: &Arc<LibraryInUse>) {
     OWNERS.write().unwrap_or_else(PoisonError::into_inner).retain(|(_, other)| !Arc::ptr_eq(other, library));
 }
 
-/// Keeps the library that is at one of these addresses, if one is.
+/// The library that is at one of these addresses, if one is.
+pub(crate) fn owner_of(addresses: &[usize]) -> Option<Arc<LibraryInUse>> {
+    if !ANY.load(Ordering::Acquire) {
+        return None;
+    }
+    let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
+    let is_of = |memory: &Memory| addresses.iter().any(|&address| memory.has(address));
+    owners.iter().find(|(memory, _)| is_of(memory)).map(|(_, library)| library.clone())
+}
+
+/// Keeps the libraries that are at these addresses, if any are.
 pub(super) fn keep_owner(addresses: [usize; 2]) -> Option<Use> {
     if !ANY.load(Ordering::Acquire) {
         return None;
     }
     let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
-    let is_of = |range: &Range<usize>| addresses.iter().any(|address| range.contains(address));
-    // Whoever calls from a library keeps it open.
-    owners.iter().find(|(range, _)| is_of(range)).and_then(|(_, library)| library.enter().ok())
+    // Whoever calls from a library keeps it open. Of several that share memory, any keeps it there.
+    let keep = |address: usize| {
+        owners.iter().filter(|(memory, _)| memory.has(address)).find_map(|(_, library)| library.enter().ok())
+    };
+    let [data, code] = addresses.map(keep);
+    match (data, code) {
+        (Some(mut data), Some(code)) if !Arc::ptr_eq(&data.library, &code.library) => {
+            data.other = Some(Box::new(code));
+            Some(data)
+        }
+        (data, code) => data.or(code),
+    }
 }
 
 #[cfg(test)]
@@ -160,12 +210,27 @@ mod tests {
     #[test]
     fn memory_of_a_library_keeps_it() {
         let library = LibraryInUse::new(Location::library("liby.so"));
-        note_addresses(16..32, &library);
+        note_addresses(vec![16..32], &library);
         let kept = keep_owner([0, 31]).unwrap();
         assert_eq!(library.users(), 1);
         assert!(keep_owner([32, 15]).is_none());
         drop(kept);
-        forget_addresses(&library);
-        assert!(keep_owner([16, 16]).is_none());
+        // Its buffer is of one library, and what frees it of another.
+        let other = LibraryInUse::new(Location::library("libz.so"));
+        note_opening(|address| address == 40, &other);
+        let kept = keep_owner([16, 40]).unwrap();
+        assert_eq!((library.users(), other.users()), (1, 1));
+        drop(kept);
+        assert_eq!((library.users(), other.users()), (0, 0));
+        assert!(Arc::ptr_eq(&owner_of(&[0, 40]).unwrap(), &other));
+        // Of what two have, the one that is open keeps it.
+        note_addresses(vec![40..50, 16..20], &other);
+        library.close().unwrap();
+        drop(keep_owner([16, 16]).unwrap());
+        library.reopen();
+        for library in [&library, &other] {
+            forget_addresses(library);
+        }
+        assert!(keep_owner([16, 40]).is_none() && owner_of(&[16]).is_none());
     }
 }

@@ -43,6 +43,18 @@ struct Functions {
     delete: Option<DeleteFunction>,
 }
 
+impl Functions {
+    /// Where their code is.
+    fn addresses(&self) -> [usize; 3] {
+        let compute = match self.compute {
+            Compute::Missing => 0,
+            Compute::Now(compute) => compute as usize,
+            Compute::Later(compute) => compute as usize,
+        };
+        [compute, self.create.map_or(0, |create| create as usize), self.delete.map_or(0, |delete| delete as usize)]
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Compute {
     Missing,
@@ -179,7 +191,7 @@ impl Builder {
         for argument in &self.host_memory {
             kernel = kernel.host_memory(argument);
         }
-        take_kernel(|library| -> &'static KernelDef {
+        take_kernel(&functions.addresses(), |library| -> &'static KernelDef {
             let (kernel, library) = (kernel.location(library.origin()), library.clone());
             kernel.create_with(move |node| Ok(Box::new(Kernel::new(functions, &library, node)?)))
         })

@@ -1,10 +1,11 @@
 //! Where registrations go: into the batch of a library that is being loaded, or straight into the program's registry.
 //!
-//! The constructors of a library run on the thread that loads it, so that a batch belongs to a thread.
+//! The constructors of a library run on the thread that loads it, so that a batch belongs to a thread. What a library registers
+//! on another thread, or once it is loaded, is refused as far as its code can be told: nobody could take it back with the library.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use kernlink_framework::collect::OpEntry;
 use kernlink_framework::error::catch_panic;
@@ -15,6 +16,7 @@ use kernlink_framework::shape_inference::InferenceContext;
 use kernlink_framework::{Error, Result};
 
 use super::LibraryInUse;
+use super::in_use::owner_of;
 use super::shape::infer;
 use crate::abi::ShapeFunction;
 
@@ -36,6 +38,9 @@ pub struct Batch {
 }
 
 thread_local! {
+    /// Whether this thread loads a library. Without it, a thread does not touch `LOADING`: what has to be dropped when a thread ends
+    /// is announced to the system's loader, which waits for the constructor that may wait for this thread.
+    static IS_LOADING: Cell<bool> = const { Cell::new(false) };
     static LOADING: RefCell<Option<Batch>> = const { RefCell::new(None) };
 }
 
@@ -52,6 +57,9 @@ static TARGET: OnceLock<FindRegistry> = OnceLock::new();
 /// The shape functions of ops from libraries, by the addresses of their declarations, which stay.
 static SHAPES: RwLock<BTreeMap<usize, (ShapeFunction, Arc<LibraryInUse>)>> = RwLock::new(BTreeMap::new());
 
+/// The origin of what is registered without being loaded.
+const THIS_PROGRAM: Location = Location::library("(this program)");
+
 /// Says where registrations go that no load waits for: `registry` is asked when there is one. The first call counts.
 pub fn register_into(registry: FindRegistry) {
     TARGET.get_or_init(|| registry);
@@ -59,20 +67,21 @@ pub fn register_into(registry: FindRegistry) {
 
 /// Collects what `load` registers on this thread.
 pub fn collect<R>(load: impl FnOnce() -> R) -> (R, Batch) {
-    collect_of(Location::library("(this program)"), load)
+    collect_of(&LibraryInUse::new(THIS_PROGRAM), load)
 }
 
-/// Collects what `load` registers on this thread, for the library at `origin`.
-pub fn collect_of<R>(origin: Location, load: impl FnOnce() -> R) -> (R, Batch) {
-    let before = LOADING.replace(Some(Batch::new(origin)));
+/// Collects what `load` registers on this thread, for a library.
+pub(crate) fn collect_of<R>(library: &Arc<LibraryInUse>, load: impl FnOnce() -> R) -> (R, Batch) {
+    let (before, was_loading) = (LOADING.replace(Some(Batch::new(library))), IS_LOADING.replace(true));
     let result = load();
+    IS_LOADING.set(was_loading);
     // What registers puts the batch back.
-    (result, LOADING.replace(before).unwrap_or_else(|| Batch::new(origin)))
+    (result, LOADING.replace(before).unwrap_or_else(|| Batch::new(library)))
 }
 
 /// Whether a library is being loaded on this thread.
 pub(crate) fn is_loading() -> bool {
-    LOADING.with_borrow(Option::is_some)
+    IS_LOADING.get() && LOADING.with_borrow(Option::is_some)
 }
 
 impl Batch {
@@ -81,14 +90,8 @@ impl Batch {
         &self.library
     }
 
-    fn new(origin: Location) -> Batch {
-        Batch {
-            ops: Vec::new(),
-            kernels: Vec::new(),
-            unused: Vec::new(),
-            failure: None,
-            library: LibraryInUse::new(origin),
-        }
+    fn new(library: &Arc<LibraryInUse>) -> Batch {
+        Batch { ops: Vec::new(), kernels: Vec::new(), unused: Vec::new(), failure: None, library: library.clone() }
     }
 
     /// Whether nothing was registered, not even in vain.
@@ -117,16 +120,26 @@ impl Batch {
             }
         })?;
         unused.extend(waiting.iter().map(|kernel| format!("{kernel}: there is no such op so far")));
-        let mut all_waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        // A kernel that does not fit the op that came is of no use to anybody.
-        all_waiting.retain(|(of, kernel)| {
-            let is_for_these = ops.iter().any(|op| op.def.name == kernel.op);
-            let joins = is_for_these && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, registry));
-            !(joins && registry.register_kernel(kernel).is_ok()) && of.strong_count() > 0
-        });
-        all_waiting.extend(waiting.into_iter().map(|kernel| (Arc::downgrade(registry), kernel)));
+        if !waiting.is_empty() {
+            let waiting = waiting.into_iter().map(|kernel| (Arc::downgrade(registry), kernel));
+            self::waiting().extend(waiting);
+        }
+        join_ops(registry);
         Ok(Registered { ops, kernels, unused, library })
     }
+}
+
+fn waiting() -> MutexGuard<'static, Vec<(Weak<Registry>, &'static KernelDef)>> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Registers the kernels that wait for ops which the registry has, however these came.
+pub(crate) fn join_ops(registry: &Arc<Registry>) {
+    waiting().retain(|(of, kernel)| {
+        let joins = std::ptr::eq(of.as_ptr(), Arc::as_ptr(registry)) && registry.find_op(kernel.op).is_some();
+        // One that does not fit the op, or clashes with another kernel, may join once these have gone.
+        !(joins && registry.register_kernel(kernel).is_ok()) && of.strong_count() > 0
+    });
 }
 
 /// What a library has in the registry.
@@ -147,9 +160,13 @@ impl Registered {
     /// # Errors
     /// FAILED_PRECONDITION if an op of it has another's kernel; nothing has changed then.
     pub fn withdraw(&self, registry: &Registry) -> Result<()> {
-        registry.unregister_library(&self.ops, &self.kernels)?;
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|(_, kernel)| !self.kernels.iter().any(|own| std::ptr::eq(*own, *kernel)));
+        // First those that wait, so that none of them joins meanwhile.
+        let is_own = |kernel: &KernelDef| self.kernels.iter().any(|own| std::ptr::eq(*own, kernel));
+        let own: Vec<_> = waiting().extract_if(.., |(_, kernel)| is_own(kernel)).collect();
+        if let Err(error) = registry.unregister_library(&self.ops, &self.kernels) {
+            waiting().extend(own);
+            return Err(error);
+        }
         let mut shapes = SHAPES.write().unwrap_or_else(PoisonError::into_inner);
         for entry in &self.ops {
             shapes.remove(&key(entry.def));
@@ -174,12 +191,20 @@ fn infer_by_library(c: &mut InferenceContext<'_>) -> Result<()> {
     }
 }
 
-/// Adds to the batch of the library that is being loaded, or registers at once. Nothing is borrowed meanwhile: what a registry
-/// asks about a registration may register something itself.
+/// Adds to the batch of the library that is being loaded, or registers at once, unless the code at one of the addresses is a
+/// library's. Nothing is borrowed meanwhile: what a registry asks about a registration may register something itself.
 #[track_caller]
-fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
-    let Some(mut batch) = LOADING.take() else {
-        let mut alone = Batch::new(Location::library("(this program)"));
+fn take(code: &[usize], add: impl FnOnce(&mut Batch)) -> Result<()> {
+    let batch = if IS_LOADING.get() { LOADING.take() } else { None };
+    let Some(mut batch) = batch else {
+        if let Some(library) = owner_of(code) {
+            return Err(Error::failed_precondition(format!(
+                "the library {} registers on another thread than the one that loads it, or after it was loaded: it could not be \
+                 unloaded any more. A library registers in its constructor, before that returns",
+                library.origin()
+            )));
+        }
+        let mut alone = Batch::new(&LibraryInUse::new(THIS_PROGRAM));
         add(&mut alone);
         return alone.commit(&target()?).map(drop);
     };
@@ -197,12 +222,13 @@ fn take(add: impl FnOnce(&mut Batch)) -> Result<()> {
 
 /// Takes the declaration of an op.
 pub(super) fn take_op(op: PendingOp) -> Result<()> {
-    take(|batch| batch.ops.push(op))
+    let code = op.shape_function.map(|function| function as usize);
+    take(code.as_slice(), |batch| batch.ops.push(op))
 }
 
-/// Takes a kernel, which is made once it is known what it is a part of.
-pub(super) fn take_kernel(make: impl FnOnce(&Arc<LibraryInUse>) -> &'static KernelDef) -> Result<()> {
-    take(|batch| {
+/// Takes a kernel, whose functions are at these addresses. It is made once it is known what it is a part of.
+pub(super) fn take_kernel(code: &[usize], make: impl FnOnce(&Arc<LibraryInUse>) -> &'static KernelDef) -> Result<()> {
+    take(code, |batch| {
         let kernel = make(&batch.library);
         batch.kernels.push(kernel);
     })
@@ -210,11 +236,14 @@ pub(super) fn take_kernel(make: impl FnOnce(&Arc<LibraryInUse>) -> &'static Kern
 
 /// Takes note of a kernel that no node can get, and why.
 pub(super) fn take_unused(kernel: String) -> Result<()> {
-    take(|batch| batch.unused.push(kernel))
+    take(&[], |batch| batch.unused.push(kernel))
 }
 
 /// Notes a registration that failed before it got here.
 pub(super) fn failed(error: &Error) {
+    if !IS_LOADING.get() {
+        return;
+    }
     LOADING.with_borrow_mut(|loading| {
         if let Some(batch) = loading {
             batch.failure.get_or_insert_with(|| error.clone());
@@ -227,7 +256,8 @@ fn target() -> Result<Arc<Registry>> {
     match TARGET.get() {
         Some(registry) => registry(),
         None => Err(Error::failed_precondition(
-            "nothing is being loaded, and the program has named no registry: load the library by `load_op_library`",
+            "no library is being loaded on this thread, and the program has named no registry: a library registers in its \
+             constructor, when Kernlink loads it",
         )),
     }
 }

@@ -1,57 +1,96 @@
-//! The functions of the host, for libraries that name them.
+//! The functions of the host, for libraries.
 //!
-//! What is linked into a program is not to be found by the libraries that the program opens. So a small library is written, whose functions
-//! jump to the host's, and opened so that all others find its symbols. It is made when the first library is loaded.
+//! What is linked into a program is not to be found by the libraries that the program opens. So small libraries are written, and opened
+//! so that all others find their symbols. One has the symbol by which libraries in Rust ask for the functions; it is made when the first of
+//! them is loaded. The other has functions under TensorFlow's names, which jump to the host's; it is made when the first library is
+//! loaded that names them.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::io::Write as _;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use kernlink_framework::{Error, Result};
 
-use super::system::{self, Handle};
+use super::file::Description;
+use super::system;
+use super::written::Written;
 use crate::abi::{INTERFACE, KernlinkHost};
 use crate::host::registration::is_loading;
 use crate::host::{TF_RegisterKernelBuilder, table};
 
-mod image;
+pub(super) mod image;
 
-/// The library that was written.
-pub(super) struct Exports {
-    handle: Handle,
+/// The symbol that libraries in Rust look for.
+struct Door {
+    /// Has the symbol.
+    _library: Written,
     host: NonNull<KernlinkHost>,
+    /// How many loads have it open.
+    open: Mutex<usize>,
 }
 
-// SAFETY: the host's struct is written only while the lock of all loads is held.
-unsafe impl Send for Exports {}
+// SAFETY: of the host's struct only one field is written, as an atomic.
+unsafe impl Send for Door {}
 // SAFETY: as above.
-unsafe impl Sync for Exports {}
+unsafe impl Sync for Door {}
 
 /// While it lives, a library in Rust finds the host's functions.
-pub(super) struct Admitted(&'static Exports);
+struct Admitted(&'static Door);
 
-impl Exports {
-    /// Has libraries in Rust find the host's functions until what is returned is dropped.
-    pub(super) fn admit(&'static self) -> Admitted {
-        // SAFETY: the struct is in the library that was written, whose data may be changed; one load runs at a time.
-        unsafe { self.host.write(KernlinkHost { lookup: Some(lookup), ..CLOSED }) };
+impl Door {
+    /// The only one, which stays.
+    fn get() -> Result<&'static Door> {
+        static DOOR: OnceLock<Door> = OnceLock::new();
+        made_once(&DOOR, Door::make)
+    }
+
+    fn make() -> Result<Door> {
+        let library = Written::open(&image::of("libkernlink_host.so", &[], true)?, system::GLOBAL)?;
+        let host = library.symbol(c"kernlink_host");
+        let host = host.ok_or_else(|| Error::internal("the library of the host's symbol lacks it"))?.cast();
+        // SAFETY: the struct is in the library that was written, whose data may be changed; nobody else writes to it so far.
+        unsafe {
+            host.write(KernlinkHost { interface: INTERFACE, size: size_of::<KernlinkHost>() as u32, lookup: None });
+        }
+        Ok(Door { _library: library, host, open: Mutex::new(0) })
+    }
+
+    fn admit(&'static self) -> Admitted {
+        self.change(|open| *open += 1);
         Admitted(self)
+    }
+
+    /// Changes how many have it open.
+    fn change(&self, change: impl FnOnce(&mut usize)) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut open);
+        let lookup = if *open > 0 { lookup as *mut c_void } else { std::ptr::null_mut() };
+        // SAFETY: the struct stays. An optional function is a pointer, null if there is none.
+        let place = unsafe { AtomicPtr::from_ptr((&raw mut (*self.host.as_ptr()).lookup).cast()) };
+        place.store(lookup, Ordering::Release);
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        // SAFETY: as in `admit`.
-        unsafe { self.0.host.write(CLOSED) };
+        self.0.change(|open| *open -= 1);
     }
 }
 
-/// What libraries see when none is being loaded.
-const CLOSED: KernlinkHost =
-    KernlinkHost { interface: INTERFACE, size: size_of::<KernlinkHost>() as u32, lookup: None };
+/// What `made` holds, which is made at most once. Others wait meanwhile, and nothing of theirs runs in here.
+fn made_once<T>(made: &'static OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&'static T> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    if let Some(made) = made.get() {
+        return Ok(made);
+    }
+    let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    match made.get() {
+        Some(made) => Ok(made),
+        None => make().map(|new| made.get_or_init(|| new)),
+    }
+}
 
 /// Finds a function of the host.
 unsafe extern "C" fn lookup(name: *const c_char) -> *const c_void {
@@ -64,51 +103,48 @@ unsafe extern "C" fn lookup(name: *const c_char) -> *const c_void {
     table().into_iter().find(|(other, _)| other.as_bytes() == name).map_or(std::ptr::null(), |(_, address)| address)
 }
 
-/// Has the functions of the host be found, and the libraries of TensorFlow that a library is linked to.
+/// The functions under TensorFlow's names.
+static FUNCTIONS: OnceLock<Written> = OnceLock::new();
+
+/// What a library finds while it is opened. Once it is open, the loader keeps of this what the library needs.
+pub(super) struct Provided {
+    _admitted: Option<Admitted>,
+    _stand_ins: Vec<Written>,
+}
+
+/// Has a library find the functions of the host, and the libraries of TensorFlow that it is linked to.
 ///
 /// # Errors
-/// FAILED_PRECONDITION if a library in C would get TensorFlow's own functions; UNIMPLEMENTED for a machine without jumps; what
-/// the system says if it opens no library that was written.
-pub(super) fn provide(path: &Path, needed: &[String], is_in_c: bool) -> Result<&'static Exports> {
-    static EXPORTS: OnceLock<Exports> = OnceLock::new();
+/// FAILED_PRECONDITION if a library that names TensorFlow's functions would get TensorFlow's own; UNIMPLEMENTED for a machine without
+/// jumps; what the system says if it opens no library that was written.
+pub(super) fn provide(path: &Path, library: &Description) -> Result<Provided> {
     let cannot = |error: Error| error.context(format!("cannot load {}", path.display()));
-    let exports = match EXPORTS.get() {
-        Some(exports) => exports,
-        // One load runs at a time.
-        None => {
-            let made = make().map_err(cannot)?;
-            EXPORTS.get_or_init(|| made)
-        }
+    let admitted = match library.is_in_rust {
+        true => Some(Door::get().map_err(cannot)?.admit()),
+        false => None,
     };
-    if is_in_c && let Some(other) = tensorflow_in_process(exports) {
+    if library.names_functions {
+        made_once(&FUNCTIONS, make_functions).map_err(cannot)?;
+    }
+    let stand_ins = library.of_tensorflow.iter().map(|name| stand_in(name)).collect::<Result<_>>().map_err(cannot)?;
+    Ok(Provided { _admitted: admitted, _stand_ins: stand_ins })
+}
+
+fn make_functions() -> Result<Written> {
+    // Once they are there, libraries find them before those of a TensorFlow that comes later.
+    if let Some(other) = tensorflow_in_process() {
         return Err(Error::failed_precondition(format!(
-            "cannot load {}: {other} has TensorFlow's functions in this process, and the library would register there: load it in a \
-             process without TensorFlow, or write it in Rust with `kernlink::library!()`",
-            path.display()
+            "{other} has TensorFlow's functions in this process, and the library would register there: load it in a process \
+             without TensorFlow, or write it in Rust with `kernlink::library!()`"
         )));
     }
-    needed.iter().try_for_each(|name| stand_in(name)).map_err(cannot)?;
-    Ok(exports)
+    Written::open(&image::of("libkernlink_functions.so", &table(), false)?, system::GLOBAL)
 }
 
-fn make() -> Result<Exports> {
-    let image = image::of("libkernlink_host.so", &table())?;
-    let handle = open(&image, system::GLOBAL)?;
-    let host = handle.symbol(c"kernlink_host");
-    let host = host.ok_or_else(|| Error::internal("the library of the host's functions lacks a symbol"))?.cast();
-    let exports = Exports { handle, host };
-    // SAFETY: as in `admit`.
-    unsafe { exports.host.write(CLOSED) };
-    Ok(exports)
-}
-
-/// The file that has the functions which libraries in C find, if these are not the host's.
-fn tensorflow_in_process(exports: &Exports) -> Option<String> {
+/// The file that has the functions which libraries find by their names, if these are not the host's.
+fn tensorflow_in_process() -> Option<String> {
     const NAME: &CStr = c"TF_RegisterKernelBuilder";
     let found = system::symbol_of_process(NAME)?;
-    if exports.handle.symbol(NAME) == Some(found) {
-        return None;
-    }
     // What is in the file of the host itself leads to the host, as the C API's exports do.
     let own = system::file_at(TF_RegisterKernelBuilder as *const c_void);
     let other = system::file_at(found.as_ptr());
@@ -118,61 +154,14 @@ fn tensorflow_in_process(exports: &Exports) -> Option<String> {
     }
 }
 
-/// Opens an empty library under the name of one of TensorFlow's, so that the loader does not look for that: the host has
-/// what is wanted of it.
-fn stand_in(name: &str) -> Result<()> {
+/// An empty library under the name of one of TensorFlow's, so that the loader does not look for that: the host has what is wanted
+/// of it. If there is one of the name, it is that.
+fn stand_in(name: &str) -> Result<Written> {
     let text = CString::new(name).map_err(|_| Error::invalid_argument("a library's name has a zero in it"))?;
-    if !system::is_open(&text) {
-        open(&image::of(name, &[])?, system::LOCAL)?;
+    match Written::find(&text) {
+        Some(there) => Ok(there),
+        None => Written::open(&image::of(name, &[], false)?, system::LOCAL),
     }
-    Ok(())
-}
-
-/// Opens a library that is in memory.
-fn open(image: &[u8], flags: i32) -> Result<Handle> {
-    in_memory(image, flags).or_else(|in_memory| {
-        in_folder(image, flags).map_err(|in_folder| {
-            Error::failed_precondition(format!(
-                "the system opens no library that this program writes, neither in memory ({in_memory}) nor in {} ({in_folder}): \
-                 set TMPDIR to a folder in which programs may be executed",
-                std::env::temp_dir().display()
-            ))
-        })
-    })
-}
-
-fn in_memory(image: &[u8], flags: i32) -> Result<Handle, String> {
-    // SAFETY: a text; the call gives a descriptor or -1.
-    let descriptor = unsafe { libc::memfd_create(c"kernlink_host".as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(std::io::Error::last_os_error().to_string());
-    }
-    // SAFETY: a descriptor that nobody else has.
-    let mut file = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
-    file.write_all(image).map_err(|error| error.to_string())?;
-    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|error| error.to_string())?;
-    let handle = Handle::open(&path, flags)?;
-    // The loader knows the library by this path, which must not come to mean another.
-    let _ = file.into_raw_fd();
-    Ok(handle)
-}
-
-fn in_folder(image: &[u8], flags: i32) -> Result<Handle, String> {
-    use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let text = |error: std::io::Error| error.to_string();
-    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    let path = std::env::temp_dir().join(format!("libkernlink_host-{}-{time}.so", std::process::id()));
-    // A file that somebody else put there is not opened.
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).map_err(text)?;
-    let written = file.write_all(image).map_err(text);
-    drop(file);
-    let opened = written.and_then(|()| {
-        let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        Handle::open(&name, flags)
-    });
-    let _ = std::fs::remove_file(&path);
-    opened
 }
 
 #[cfg(test)]
@@ -181,17 +170,18 @@ mod tests {
 
     use super::*;
     use crate::abi::{TF_Code, TF_Status};
+    use crate::host::LibraryInUse;
     use crate::host::registration::collect_of;
 
     #[test]
     fn functions_jump_to_the_hosts() {
-        let exports: &'static Exports = Box::leak(Box::new(make().unwrap()));
-        let names: Vec<&str> = table().into_iter().map(|(name, _)| name).collect();
-        for name in &names {
-            assert!(exports.handle.symbol(&CString::new(*name).unwrap()).is_some(), "{name}");
+        let image = image::of("libkernlink_functions_test.so", &table(), false).unwrap();
+        let functions = Written::open(&image, system::LOCAL).unwrap();
+        for (name, _) in table() {
+            assert!(functions.symbol(&CString::new(name).unwrap()).is_some(), "{name}");
         }
-        assert!(exports.handle.symbol(c"TF_Nope").is_none());
-        let symbol = |name| exports.handle.symbol(name).unwrap().as_ptr();
+        assert!(functions.symbol(c"TF_Nope").is_none() && functions.symbol(c"kernlink_host").is_none());
+        let symbol = |name| functions.symbol(name).unwrap().as_ptr();
         // SAFETY: the functions have these types.
         unsafe {
             let new: unsafe extern "C" fn() -> *mut TF_Status = std::mem::transmute(symbol(c"TF_NewStatus"));
@@ -204,10 +194,15 @@ mod tests {
             assert_eq!(get(status), 7);
             delete(status);
         }
-        // SAFETY: the struct is there.
-        let open = || unsafe { exports.host.read() }.lookup;
+    }
+
+    #[test]
+    fn the_door_is_open_until_the_last_load_has_ended() {
+        let door: &'static Door = Box::leak(Box::new(Door::make().unwrap()));
+        // SAFETY: the struct is there, and this thread alone changes it.
+        let open = || unsafe { door.host.read() }.lookup;
         assert!(open().is_none());
-        let admitted = exports.admit();
+        let (first, second) = (door.admit(), door.admit());
         let lookup = open().unwrap();
         // SAFETY: a text.
         assert!(unsafe { lookup(c"TF_NewStatus".as_ptr()) }.is_null(), "this thread loads nothing");
@@ -219,16 +214,32 @@ mod tests {
             );
             assert!(lookup(c"TF_Nope".as_ptr()).is_null() && lookup(std::ptr::null()).is_null());
         };
-        collect_of(Location::library("libz.so"), ask);
-        drop(admitted);
+        collect_of(&LibraryInUse::new(Location::library("libz.so")), ask);
+        drop(first);
+        assert!(open().is_some());
+        drop(second);
         assert!(open().is_none());
     }
 
     #[test]
-    fn a_file_is_opened_too() {
-        let image = image::of("libkernlink_test.so", &table()).unwrap();
-        let handle = in_folder(&image, system::LOCAL).unwrap();
-        assert!(handle.symbol(c"TF_NewStatus").is_some());
-        handle.close();
+    fn a_library_in_rust_does_not_make_tensorflows_names_known() {
+        let of_tensorflow = vec!["libtensorflow_provided_test.so".to_owned()];
+        let library = Description { is_in_rust: true, names_functions: false, of_tensorflow };
+        let provided = provide(Path::new("libx.so"), &library).unwrap();
+        assert!(system::symbol_of_process(c"kernlink_host").is_some());
+        assert!(system::symbol_of_process(c"TF_NewStatus").is_none());
+        assert!(system::is_open(c"libtensorflow_provided_test.so"));
+        drop(provided);
+        assert!(!system::is_open(c"libtensorflow_provided_test.so"));
+    }
+
+    #[test]
+    fn a_stand_in_goes_with_the_last_load_that_wants_it() {
+        let (name, text) = ("libtensorflow_stand_in_test.so", c"libtensorflow_stand_in_test.so");
+        let (first, second) = (stand_in(name).unwrap(), stand_in(name).unwrap());
+        drop(first);
+        assert!(system::is_open(text));
+        drop(second);
+        assert!(!system::is_open(text));
     }
 }

@@ -1,38 +1,32 @@
 //! What a library's file says of itself, before any code of it runs.
 
 use std::ffi::CString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read as _;
-use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use kernlink_framework::{Error, Result};
-use object::Endianness;
-use object::elf;
-use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
+use object::read::elf::{FileHeader as _, ProgramHeader as _, Sym as _};
 use object::read::{ReadCache, ReadRef};
+use object::{Endianness, elf};
 
+use self::tables::{Elf, Tables};
 use super::system::symbol_of_process;
 use crate::abi::{INTERFACE, INTERFACE_SYMBOL};
 use crate::host::table;
 
-/// What a library is written in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Language {
-    /// Rust, with `library!()`: it asks Kernlink for its functions.
-    Rust,
-    /// C, or what else names TensorFlow's functions.
-    C,
-}
+mod tables;
 
 /// What the loader must know of a library.
 #[derive(Debug)]
 pub(super) struct Description {
-    pub(super) language: Language,
+    /// Whether it is one in Rust with `library!()`, which asks Kernlink for its functions.
+    pub(super) is_in_rust: bool,
+    /// Whether it names functions of TensorFlow's, as libraries in C do.
+    pub(super) names_functions: bool,
     /// The libraries of TensorFlow that it is linked to.
-    pub(super) needed: Vec<String>,
-    /// The addresses that it takes, from where it will be loaded.
-    pub(super) addresses: Range<u64>,
+    pub(super) of_tensorflow: Vec<String>,
 }
 
 /// The machine that this program is for.
@@ -52,25 +46,31 @@ fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::not_found(format!("cannot load {}: {why}", path.display()))
 }
 
-/// The file that a path leads to.
+/// The file that a path leads to, by its whole path, and open.
 ///
 /// # Errors
 /// NOT_FOUND if there is none, and for what is no file; those of the system.
-pub(super) fn find(given: &Path) -> Result<(PathBuf, Metadata)> {
+pub(super) fn find(given: &Path) -> Result<(PathBuf, File)> {
     let cannot = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => refused(given, "there is no such file"),
         _ => Error::from_io(format!("cannot load {}", given.display()), &error),
     };
+    let check = |metadata: Metadata| {
+        if metadata.is_dir() {
+            return Err(refused(given, "it is a folder: name a file in it"));
+        }
+        // What is no file might keep the reader waiting.
+        if !metadata.is_file() {
+            return Err(refused(given, "it is neither a file nor a folder"));
+        }
+        Ok(())
+    };
     let path = given.canonicalize().map_err(cannot)?;
-    let metadata = path.metadata().map_err(cannot)?;
-    if metadata.is_dir() {
-        return Err(refused(given, "it is a folder: name a file in it, or load all of it by `load_library_dir`"));
-    }
-    // What is no file might keep the reader waiting.
-    if !metadata.is_file() {
-        return Err(refused(given, "it is neither a file nor a folder"));
-    }
-    Ok((path, metadata))
+    check(path.metadata().map_err(cannot)?)?;
+    // Another may be there by now.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).map_err(cannot)?;
+    check(file.metadata().map_err(cannot)?)?;
+    Ok((path, file))
 }
 
 /// What bytes that are no ELF file are, as far as their beginning tells.
@@ -88,19 +88,19 @@ fn kind_of(start: &[u8]) -> &'static str {
 pub(super) fn is_op_library(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let cache = ReadCache::new(file);
-    let Ok(elf) = ElfFile64::<Endianness, _>::parse(&cache) else { return false };
-    Symbols::of(&elf).is_ok_and(|symbols| !symbols.interfaces.is_empty())
+    let Ok(elf) = Elf::parse(&cache) else { return false };
+    let symbols = Tables::of(&elf).and_then(|tables| Symbols::of(&elf, &tables));
+    symbols.is_ok_and(|symbols| !symbols.interfaces.is_empty())
 }
 
-/// Reads a file.
+/// Reads a file, which is at a path.
 ///
 /// # Errors
 /// As [`load_op_library`](super::load_op_library), as far as the file tells.
-pub(super) fn read(path: &Path) -> Result<Description> {
+pub(super) fn read(path: &Path, file: &File) -> Result<Description> {
     let io = |error: std::io::Error| Error::from_io(format!("cannot load {}", path.display()), &error);
-    let mut file = File::open(path).map_err(io)?;
     let mut start = Vec::new();
-    file.by_ref().take(20).read_to_end(&mut start).map_err(io)?;
+    file.take(20).read_to_end(&mut start).map_err(io)?;
     if !start.starts_with(&elf::ELFMAG) {
         return Err(refused(path, format_args!("{}; {HOW_IT_IS_MADE}", kind_of(&start))));
     }
@@ -114,7 +114,7 @@ pub(super) fn read(path: &Path) -> Result<Description> {
         refused(path, format_args!("the file is damaged or cut short ({why}): build or copy it again"))
     };
     let cache = ReadCache::new(file);
-    let elf = ElfFile64::<Endianness, _>::parse(&cache).map_err(|error| cut(&error))?;
+    let elf = Elf::parse(&cache).map_err(|error| cut(&error))?;
     let (header, endian) = (elf.elf_header(), elf.endian());
     let machine = header.e_machine(endian);
     if let Some((own, name)) = MACHINE
@@ -135,24 +135,15 @@ pub(super) fn read(path: &Path) -> Result<Description> {
         return Err(refused(path, format_args!("it is an object or a program, no shared library; {HOW_IT_IS_MADE}")));
     }
     let length = cache.len().map_err(|()| cut(&"its length is unknown"))?;
-    let (mut first, mut last) = (u64::MAX, 0);
     for segment in elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD) {
         let end = segment.p_offset(endian).checked_add(segment.p_filesz(endian));
         if end.is_none_or(|end| end > length) {
             return Err(cut(&"a part of it is missing"));
         }
-        let end = segment.p_vaddr(endian).saturating_add(segment.p_memsz(endian));
-        first = first.min(segment.p_vaddr(endian));
-        last = last.max(end);
     }
-    let symbols = Symbols::of(&elf).map_err(|error| cut(&error))?;
-    let language = symbols.check(path)?;
-    let dynamic = elf.elf_dynamic_table().map_err(|error| cut(&error))?;
-    let needed =
-        dynamic.iter().filter(|entry| entry.tag == elf::DT_NEEDED).filter_map(|entry| dynamic.string(entry).ok());
-    let needed = needed.map(|name| String::from_utf8_lossy(name).into_owned());
-    let needed = needed.filter(|name| name.starts_with("libtensorflow")).collect();
-    Ok(Description { language, needed, addresses: first..last })
+    let tables = Tables::of(&elf).map_err(|error| cut(&error))?;
+    let symbols = Symbols::of(&elf, &tables).map_err(|error| cut(&error))?;
+    symbols.check(path, tables.of_tensorflow())
 }
 
 /// The symbols that say what a library is.
@@ -165,11 +156,11 @@ struct Symbols {
 }
 
 impl Symbols {
-    fn of<'data, R: ReadRef<'data>>(elf: &ElfFile64<'data, Endianness, R>) -> object::Result<Symbols> {
-        let (table, endian) = (elf.elf_dynamic_symbol_table(), elf.endian());
+    fn of<'data, R: ReadRef<'data>>(elf: &Elf<'data, R>, tables: &Tables<'data, R>) -> Result<Symbols, String> {
+        let endian = elf.endian();
         let mut found = Symbols::default();
-        for symbol in table.iter() {
-            let name = symbol.name(endian, table.strings())?;
+        for symbol in tables.symbols {
+            let name = symbol.name(endian, tables.strings).map_err(|error| error.to_string())?;
             if symbol.is_undefined(endian) {
                 // What is weak may be missing.
                 if !symbol.is_weak() && !name.is_empty() {
@@ -177,10 +168,7 @@ impl Symbols {
                 }
             } else if name.starts_with(INTERFACE_SYMBOL.as_bytes()) {
                 let address = symbol.st_value(endian);
-                let mut segments =
-                    elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
-                let bytes = segments.find_map(|segment| segment.data_range(endian, elf.data(), address, 4).ok()?);
-                let bytes = bytes.and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+                let bytes = tables::bytes_at(elf, address, 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
                 // One without a value in the file is of no interface.
                 found.interfaces.push(bytes.map_or(0, u32::from_ne_bytes));
             }
@@ -188,8 +176,8 @@ impl Symbols {
         Ok(found)
     }
 
-    /// What the library is written in, if all that it asks for is there.
-    fn check(&self, path: &Path) -> Result<Language> {
+    /// What the library is, if all that it asks for is there.
+    fn check(&self, path: &Path, of_tensorflow: Vec<String>) -> Result<Description> {
         let in_cpp =
             |name: &&String| name.starts_with("_Z") && (name.contains("10tensorflow") || name.contains("N3tsl"));
         let in_cpp: Vec<&String> = self.undefined.iter().filter(in_cpp).collect();
@@ -211,8 +199,8 @@ impl Symbols {
                 path.display()
             )));
         }
-        let of_tensorflow = |name: &&String| ["TF_", "TFE_", "TSL_"].iter().any(|prefix| name.starts_with(prefix));
-        let wanted: Vec<&String> = self.undefined.iter().filter(of_tensorflow).collect();
+        let of_c_api = |name: &&String| ["TF_", "TFE_", "TSL_"].iter().any(|prefix| name.starts_with(prefix));
+        let wanted: Vec<&String> = self.undefined.iter().filter(of_c_api).collect();
         let registers = |name: &&&String| {
             name.starts_with("TF_Register") || (name.starts_with("TF_New") && name.ends_with("Builder"))
         };
@@ -238,6 +226,6 @@ impl Symbols {
                 ),
             ));
         }
-        Ok(if self.interfaces.is_empty() { Language::C } else { Language::Rust })
+        Ok(Description { is_in_rust: !self.interfaces.is_empty(), names_functions: !wanted.is_empty(), of_tensorflow })
     }
 }

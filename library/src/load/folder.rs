@@ -56,9 +56,13 @@ pub fn load_libraries(
 /// # Errors
 /// As [`load_libraries`], and the error names the variable.
 pub fn load_libraries_from_env(registry: &Arc<Registry>) -> Result<Libraries> {
+    load_libraries(named_by_env(), registry).map_err(|error| error.context(VARIABLE))
+}
+
+/// The files and folders that the environment's variable `KERNLINK_LIBRARIES` names.
+pub fn named_by_env() -> Vec<PathBuf> {
     let named = std::env::var_os(VARIABLE).unwrap_or_default();
-    let paths = std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty());
-    load_libraries(paths, registry).map_err(|error| error.context(VARIABLE))
+    std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 fn add_folder(folder: &Path, registry: &Arc<Registry>, libraries: &mut Libraries) -> Result<()> {

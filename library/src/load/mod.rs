@@ -16,24 +16,32 @@ mod exports;
 mod file;
 mod folder;
 #[cfg(target_os = "linux")]
+mod identity;
+mod loads;
+#[cfg(target_os = "linux")]
+mod objects;
+#[cfg(target_os = "linux")]
 mod open;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod open;
 #[cfg(target_os = "linux")]
 mod system;
+#[cfg(target_os = "linux")]
+mod written;
 
-pub use folder::{Libraries, VARIABLE, load_libraries, load_libraries_from_env, load_library_dir};
+pub use folder::{Libraries, VARIABLE, load_libraries, load_libraries_from_env, load_library_dir, named_by_env};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use kernlink_framework::kernel::KernelDef;
 use kernlink_framework::op::OpDef;
 use kernlink_framework::registry::Registry;
 use kernlink_framework::{Error, Result};
 
+use self::loads::{FileId, Reservation};
 use crate::host::registration::{Registered, is_loading};
 
 /// A library of ops and kernels that was loaded. It stays when this is dropped, until the program ends or [`OpLibrary::unload`]
@@ -43,21 +51,10 @@ pub struct OpLibrary(Arc<Loaded>);
 
 struct Loaded {
     path: PathBuf,
-    /// Whichever path leads to it, it is the same file.
     file: FileId,
     registry: Weak<Registry>,
     registered: Registered,
     opened: open::Opened,
-}
-
-/// Device and number of a file.
-type FileId = (u64, u64);
-
-/// All that are loaded. Locked while one is being loaded or unloaded, so that the others wait.
-static LIBRARIES: Mutex<Vec<OpLibrary>> = Mutex::new(Vec::new());
-
-fn libraries() -> MutexGuard<'static, Vec<OpLibrary>> {
-    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Loads a library of ops into a registry. A second time, whatever path leads to the file, it is the same library, and nothing is done.
@@ -118,21 +115,22 @@ impl OpLibrary {
                 format!("the library {} cannot be unloaded while this thread loads another", self.0.path.display());
             return Err(Error::failed_precondition(message));
         }
-        let mut libraries = libraries();
-        let Some(position) = libraries.iter().position(|library| Arc::ptr_eq(&library.0, &self.0)) else {
-            let message = format!("the library {} was unloaded already", self.0.path.display());
-            return Err(Error::failed_precondition(message));
-        };
+        let path = self.0.path.display();
+        let (reservation, loaded) = Reservation::new(self.0.file)
+            .map_err(|error| error.context(format!("the library {path} cannot be unloaded")))?;
+        if loaded.as_ref() != Some(self) {
+            return Err(Error::failed_precondition(format!("the library {path} was unloaded already")));
+        }
         let registered = &self.0.registered;
         registered.library.close()?;
         if let Some(registry) = self.0.registry.upgrade()
             && let Err(error) = registered.withdraw(&registry)
         {
             registered.library.reopen();
-            return Err(error.context(format!("the library {} cannot be unloaded", self.0.path.display())));
+            return Err(error.context(format!("the library {path} cannot be unloaded")));
         }
         self.0.opened.close(&registered.library);
-        libraries.remove(position);
+        reservation.unloaded();
         Ok(())
     }
 }

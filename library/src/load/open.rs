@@ -1,21 +1,22 @@
 //! Opening a library whose file was read, and taking what it registers.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kernlink_framework::kernel::Location;
 use kernlink_framework::registry::Registry;
 use kernlink_framework::{Error, Result};
 
-use super::file::Language;
+use super::loads::Reservation;
+use super::objects::{Object, objects, path_at, with_all_needed};
 use super::system::{self, Handle};
-use super::{Loaded, OpLibrary, exports, file, libraries};
+use super::{Loaded, OpLibrary, exports, file, identity};
 use crate::host::LibraryInUse;
-use crate::host::in_use::{forget_addresses, note_addresses};
-use crate::host::registration::{collect_of, is_loading};
+use crate::host::in_use::{forget_addresses, note_addresses, note_opening, owner_of};
+use crate::host::registration::{Batch, collect_of, is_loading, join_ops};
 
 /// A library that the system has opened.
 pub(super) struct Opened(Handle);
@@ -26,42 +27,43 @@ impl Opened {
         forget_addresses(library);
         self.0.close();
     }
+
+    /// Takes a library out of memory of which nothing is in a registry, unless something lives on that its constructor made.
+    fn discard(&self, library: &Arc<LibraryInUse>) {
+        if library.close().is_ok() {
+            self.close(library);
+        }
+    }
 }
 
 pub(super) use file::is_op_library;
 
+#[track_caller]
+fn refused(path: &Path, why: &str) -> Error {
+    Error::failed_precondition(format!("cannot load {}: {why}", path.display()))
+}
+
 pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> {
-    let refused = |why: &str| Error::failed_precondition(format!("cannot load {}: {why}", given.display()));
     if is_loading() {
-        return Err(refused("a library is being loaded by this thread; one library cannot load another meanwhile"));
-    }
-    let (path, metadata) = file::find(given)?;
-    let id = (metadata.dev(), metadata.ino());
-    let mut libraries = libraries();
-    if let Some(library) = libraries.iter().find(|library| library.0.file == id) {
-        return match std::ptr::eq(library.0.registry.as_ptr(), Arc::as_ptr(registry)) {
-            true => Ok(library.clone()),
-            false => Err(refused("it is loaded for another registry: unload it there first")),
-        };
-    }
-    let read = file::read(&path)?;
-    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| refused("its path has a zero in it"))?;
-    if system::is_open(&name) {
         return Err(refused(
-            "its code is in the process already, so that it would not register again: the program is linked to it, something else \
-             loaded it, or threads of it are still there after it was unloaded. A copy of the file under another name can be loaded",
+            given,
+            "a library is being loaded by this thread; one library cannot load another meanwhile",
         ));
     }
-    let host = exports::provide(&path, &read.needed, read.language == Language::C)?;
-    let origin = Location::library(path.display().to_string().leak());
-    let (opened, batch) = {
-        let _open = host.admit();
-        collect_of(origin, || Handle::open(&name, system::LOCAL))
-    };
-    let handle = opened.map_err(|why| Error::not_found(format!("cannot load {}: {why}", path.display())))?;
-    // Before anybody can use what it registers: tensors that its kernels make tell by this whose memory they have.
+    let cannot = |error: Error| error.context(format!("cannot load {}", given.display()));
+    let (path, file) = file::find(given)?;
+    let id =
+        identity::id_of(&file).map_err(|error| Error::from_io(format!("cannot load {}", given.display()), &error))?;
+    let (reservation, loaded) = Reservation::new(id).map_err(cannot)?;
+    if let Some(library) = loaded {
+        if !std::ptr::eq(library.0.registry.as_ptr(), Arc::as_ptr(registry)) {
+            return Err(refused(given, "it is loaded for another registry: unload it there first"));
+        }
+        join_ops(registry);
+        return Ok(library);
+    }
+    let (opened, batch) = open(&path, &file)?;
     let in_use = batch.library().clone();
-    note_addresses(handle.addresses(read.addresses), &in_use);
     let registered = match batch.is_empty() {
         true => Err(Error::invalid_argument(
             "it registered nothing: what registers its ops must run when it is opened, as a constructor does",
@@ -69,12 +71,48 @@ pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> 
         false => batch.commit(registry),
     };
     let registered = registered.map_err(|error| {
-        forget_addresses(&in_use);
-        handle.close();
+        opened.discard(&in_use);
         error.context(format!("cannot load {}", path.display()))
     })?;
     let registry = Arc::downgrade(registry);
-    let library = OpLibrary(Arc::new(Loaded { path, file: id, registry, registered, opened: Opened(handle) }));
-    libraries.push(library.clone());
+    let library = OpLibrary(Arc::new(Loaded { path, file: id, registry, registered, opened }));
+    reservation.loaded(library.clone());
     Ok(library)
+}
+
+/// Reads a file, opens it, and collects what it registers.
+fn open(path: &Path, file: &File) -> Result<(Opened, Batch)> {
+    let read = file::read(path, file)?;
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| refused(path, "its path has a zero in it"))?;
+    if system::is_open(&name) {
+        return Err(refused(
+            path,
+            "its code is in the process already, so that it would not register again: the program is linked to it, something else \
+             loaded it, or threads of it are still there after it was unloaded. A copy of the file under another name can be loaded",
+        ));
+    }
+    let provided = exports::provide(path, &read)?;
+    let library = LibraryInUse::new(Location::library(path.display().to_string().leak()));
+    let own_path: PathBuf = path.to_owned();
+    note_opening(move |address| path_at(address).is_some_and(|path| path == own_path), &library);
+    let before = objects();
+    let (handle, batch) = collect_of(&library, || Handle::open(&name, system::LOCAL));
+    drop(provided);
+    let handle = handle.map_err(|why| {
+        forget_addresses(&library);
+        Error::not_found(format!("cannot load {}: {why}", path.display()))
+    })?;
+    let opened = Opened(handle);
+    let after = objects();
+    let own = with_all_needed(&after, path);
+    // Between reading and opening, another file may have come to be at the path.
+    if !own.first().is_some_and(|object| identity::is_mapped(file, path, object.addresses.start)) {
+        opened.discard(&library);
+        return Err(refused(path, "another file took its place while it was loaded: load it again"));
+    }
+    // What was there before stays when the library goes, unless it is there for the sake of other libraries only.
+    let goes = |object: &&Object| !before.contains(object) || owner_of(&[object.addresses.start]).is_some();
+    // Before anybody can use what it registers: tensors that its kernels make tell by this whose memory they have.
+    note_addresses(own.into_iter().filter(goes).map(|object| object.addresses.clone()).collect(), &library);
+    Ok((opened, batch))
 }

@@ -1,7 +1,6 @@
 //! The system's loader.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Symbols that are for the opened library alone.
@@ -16,19 +15,6 @@ pub(super) struct Handle(NonNull<c_void>);
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
-
-/// How the loader describes what it has loaded; more follows.
-#[repr(C)]
-struct LinkMap {
-    address: usize,
-}
-
-/// Asks `dlinfo` for a [`LinkMap`].
-const LINK_MAP: c_int = 2;
-
-unsafe extern "C" {
-    fn dlinfo(handle: *mut c_void, request: c_int, info: *mut c_void) -> c_int;
-}
 
 impl Handle {
     /// Opens a library, which runs its constructors.
@@ -57,17 +43,6 @@ impl Handle {
     pub(super) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: an open handle, and a text.
         NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) })
-    }
-
-    /// Where its code and data are, which its file has at these addresses.
-    pub(super) fn addresses(&self, in_file: Range<u64>) -> Range<usize> {
-        let mut map: *const LinkMap = std::ptr::null();
-        // SAFETY: the loader writes a pointer to where it is told.
-        let failed = unsafe { dlinfo(self.0.as_ptr(), LINK_MAP, (&raw mut map).cast()) } != 0;
-        // SAFETY: the description stays as long as the library does.
-        let base = unsafe { map.as_ref() }.filter(|_| !failed).map_or(0, |map| map.address);
-        let at = |address: u64| base.wrapping_add(address as usize);
-        at(in_file.start)..at(in_file.end)
     }
 }
 

@@ -42,18 +42,17 @@ const MACHINE: u16 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
 
 /// On other machines no library loads.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) fn of(_: &str, _: &[(&str, *const c_void)]) -> Result<Vec<u8>> {
+pub(in super::super) fn of(_: &str, _: &[(&str, *const c_void)], _: bool) -> Result<Vec<u8>> {
     Err(Error::unimplemented("op libraries load on x86-64 and AArch64: link the crate instead"))
 }
 
-/// A library of this name with these functions, and with a `kernlink_host` of zeros. If there are no functions, it has none of
-/// the symbols.
+/// A library of this name with these functions, and, if it is to have the host's struct, with a `kernlink_host` of zeros.
 ///
 /// # Errors
 /// UNIMPLEMENTED for machines whose jumps are not written here; INTERNAL if there are too many functions.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(super) fn of(name: &str, functions: &[(&str, *const c_void)]) -> Result<Vec<u8>> {
-    let symbols = if functions.is_empty() { 0 } else { functions.len() + 1 };
+pub(in super::super) fn of(name: &str, functions: &[(&str, *const c_void)], has_host: bool) -> Result<Vec<u8>> {
+    let symbols = functions.len() + usize::from(has_host);
     let mut strings = vec![0];
     let mut string = |text: &str| {
         let at = strings.len() as u32;
