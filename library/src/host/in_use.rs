@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn memory_of_a_library_keeps_it() {
         let library = LibraryInUse::new(Location::library("liby.so"));
-        note_addresses(vec![16..32], &library);
+        note_addresses(vec![16..20, 20..32], &library);
         let kept = keep_owner([0, 31]).unwrap();
         assert_eq!(library.users(), 1);
         assert!(keep_owner([32, 15]).is_none());

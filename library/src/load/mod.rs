@@ -5,8 +5,8 @@
 //! collects what it registers, and puts that into a registry as a whole, or not at all. Graphs, sessions and eager contexts that use
 //! the registry have the ops at once.
 //!
-//! Libraries load on Linux. A library in C finds TensorFlow's functions under their names, which the first load makes known to the whole
-//! process: a process that loads such libraries into Kernlink cannot load TensorFlow itself. Its functions run without
+//! Libraries load on Linux. A library in C finds TensorFlow's functions under their names, which the first load of such a library makes known
+//! to the whole process: a process that loads such libraries into Kernlink cannot load TensorFlow itself. Its functions run without
 //! Kernlink between: where one writes outside of its memory or ends the process, nothing can catch it. A panic in a kernel of a library in
 //! Rust is an error of the run, which the library makes of it.
 
@@ -66,7 +66,7 @@ struct Loaded {
 /// Nothing of the library is left behind by any of them.
 /// - NOT_FOUND if the file is missing, is a folder, is no shared library or one for another machine, or asks for functions that
 ///   Kernlink does not have.
-/// - FAILED_PRECONDITION if it is written for another interface than this Kernlink's, is loaded for another registry, or is in the
+/// - FAILED_PRECONDITION if another file took its place while it was loaded, if it is written for another interface than this Kernlink's, is loaded for another registry, or is in the
 ///   process already without having been loaded here, and if TensorFlow itself is in the process and the library is one in C.
 /// - INVALID_ARGUMENT if it is no library of ops, and what is wrong with an op or kernel of it.
 /// - ALREADY_EXISTS if an op is there already, with both origins, or a kernel that would be taken for the same nodes.
