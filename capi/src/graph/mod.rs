@@ -6,6 +6,8 @@ mod gradients;
 mod locked;
 mod operation;
 mod shapes;
+#[cfg(test)]
+mod tests;
 mod users;
 mod while_loop;
 
@@ -86,12 +88,12 @@ impl CGraph {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the graph. Ids of nodes that it has must stay; those that are added have operations afterwards, also if `change`
-    /// fails.
+    /// Changes the graph. Ids of nodes that it has must stay; those that are added have operations afterwards. If `change` fails or
+    /// panics, the graph is as it was.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Graph) -> Result<R>) -> Result<R> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
-        let result = change(&mut state.graph);
+        let result = state.graph.all_or_nothing(change)?;
         let graph = &state.graph;
         for (position, node) in graph.nodes().iter().enumerate().skip(state.operations.len()) {
             let Some(id) = graph.id(position) else { break };
@@ -104,7 +106,7 @@ impl CGraph {
             }));
         }
         state.users.follow(graph);
-        result
+        Ok(result)
     }
 }
 

@@ -73,6 +73,12 @@ impl Graph {
         self.functions.as_ref().map_or(0, |functions| functions.len())
     }
 
+    /// Another number after each change of the graph's functions, or of what is said of their gradients: graphs of which it is
+    /// the same have the same.
+    pub fn functions_version(&self) -> u64 {
+        self.functions.as_ref().map_or(0, |functions| functions.version())
+    }
+
     /// The graph without nodes, with those functions of another graph, too, that it lacks; `None` if it lacks none.
     ///
     /// # Errors

@@ -19,9 +19,7 @@ impl Graph {
         let nodes = nodes.into_iter().map(Into::into).collect();
         let depth = self.dependencies.len();
         self.dependencies.push(Dependencies { first: self.nodes.len(), nodes });
-        let built = build(self);
-        self.dependencies.truncate(depth);
-        built
+        self.restored(build, |graph, _| graph.dependencies.truncate(depth)).0
     }
 
     /// Has a node wait for what it must, unless a node that it takes or waits for does so already.

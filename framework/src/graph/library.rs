@@ -4,6 +4,7 @@
 //! functions stays known. A layer is at least twice as large as the next, so that there are few.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::same_function::{are_same, distinct};
@@ -86,6 +87,7 @@ pub(super) struct Library {
     layers: Vec<Arc<Layer>>,
     /// Which functions are gradients of others.
     gradients: Arc<[proto::GradientDef]>,
+    version: u64,
 }
 
 impl Library {
@@ -101,7 +103,13 @@ impl Library {
     }
 
     fn with(functions: Vec<Arc<FunctionDef>>, gradients: Vec<proto::GradientDef>) -> Library {
-        Library { layers: vec![Arc::new(Layer::new(0, functions))], gradients: gradients.into() }
+        let layers = vec![Arc::new(Layer::new(0, functions))];
+        Library { layers, gradients: gradients.into(), version: new_version() }
+    }
+
+    /// Another one after each change; libraries that have the same one are equal.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The library without a function, and without what is said of its gradient or that it is one; `None` if it has no such
@@ -176,12 +184,14 @@ impl Library {
         let has_more_gradients = other.gradients.len() > self.gradients.len();
         if has_more_gradients {
             self.gradients = other.gradients.clone();
+            self.version = new_version();
         }
         Ok(has_more_gradients || self.len() > before)
     }
 
     /// Adds a function to the uppermost layer, of which nothing is known any more.
     fn push(&mut self, name: String, function: FunctionDef) {
+        self.version = new_version();
         let Some(layer) = self.layers.last_mut().map(Arc::make_mut) else { return };
         layer.known.take();
         layer.by_name.insert(name, layer.functions.len());
@@ -209,21 +219,6 @@ impl Library {
         &self.layers
     }
 
-    /// What is said of gradients.
-    pub(super) fn gradients(&self) -> &Arc<[proto::GradientDef]> {
-        &self.gradients
-    }
-
-    /// Removes the functions that were added when there were `length` already, and what was said of gradients since.
-    pub(super) fn truncate(&mut self, length: usize, gradients: Arc<[proto::GradientDef]>) {
-        self.gradients = gradients;
-        self.layers.retain(|layer| layer.first < length);
-        if let Some(layer) = self.layers.last_mut().filter(|layer| layer.end() > length) {
-            let functions = layer.functions[..length - layer.first].to_vec();
-            *layer = Arc::new(Layer::new(layer.first, functions));
-        }
-    }
-
     /// Where a function is: in which layer, and where there.
     pub(super) fn place(&self, name: &str) -> Option<(usize, usize)> {
         let layers = self.layers.iter().enumerate().rev();
@@ -245,6 +240,7 @@ impl Library {
     pub(super) fn name_gradient(&mut self, function: &str, gradient: &str) {
         let named = proto::GradientDef { function_name: function.to_owned(), gradient_func: gradient.to_owned() };
         self.gradients = self.gradients.iter().cloned().chain([named]).collect();
+        self.version = new_version();
     }
 
     /// The function that the library says is the gradient of another one.
@@ -307,6 +303,12 @@ impl Library {
         }
         found
     }
+}
+
+/// A version that no library has had. An empty library without gradients has 0.
+fn new_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 fn name_of(function: &FunctionDef) -> &str {

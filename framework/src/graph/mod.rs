@@ -46,6 +46,7 @@ mod supersede;
 mod surround;
 mod to_function;
 mod trace;
+mod unwind;
 mod values;
 
 pub use attrs::{complete_attrs, default_value};

@@ -195,6 +195,26 @@ mod tests {
     }
 
     #[test]
+    fn a_version_belongs_to_one_state_of_a_library() {
+        let mut looked = Looked::new();
+        let mut versions = vec![looked.library.version()];
+        looked.insert("f", &[]);
+        versions.push(looked.library.version());
+        let copy = looked.library.clone();
+        assert_eq!(copy.version(), looked.library.version());
+        looked.library.name_gradient("f", "g");
+        versions.push(looked.library.version());
+        looked.library = copy;
+        assert_eq!(looked.library.version(), versions[1]);
+        looked.insert("h", &["f"]);
+        versions.push(looked.library.version());
+        let without = looked.library.without("h").unwrap();
+        versions.push(without.version());
+        let all: HashSet<u64> = versions.iter().copied().collect();
+        assert_eq!((all.len(), versions[0]), (versions.len(), 0));
+    }
+
+    #[test]
     fn functions_may_call_those_that_are_added_later() {
         let mut looked = Looked::new();
         looked.insert("first", &["second"]);
@@ -204,6 +224,7 @@ mod tests {
         assert_eq!((looked.reach("above").height, looked.reach("above").is_recursive), (1, false));
         looked.insert("second", &["third"]);
         assert_eq!((looked.reach("above").height, looked.reach("first").height), (2, 1));
+        let before = looked.library.clone();
         looked.insert("third", &["first"]);
         for name in ["first", "second", "third", "above"] {
             assert!(looked.reach(name).is_recursive, "{name}");
@@ -212,15 +233,14 @@ mod tests {
         looked.insert("itself", &["itself"]);
         looked.insert("last", &["apart", "itself"]);
         assert!(looked.reach("itself").is_recursive && looked.reach("last").is_recursive);
-        // Back to where there was no third.
-        looked.library.truncate(4, Arc::default());
+        // A copy from before there was a third.
+        looked.library = before;
         assert_eq!(
             looked.library.names().collect::<HashSet<_>>(),
             HashSet::from(["first", "apart", "above", "second"])
         );
         assert_eq!((looked.reach("above").height, looked.reach("above").is_recursive), (2, false));
-        looked.library.truncate(0, Arc::default());
-        assert!(looked.library.len() == 0 && looked.library.find("first").is_none());
+        looked.library = Library::default();
         looked.insert("first", &[]);
         assert_eq!(looked.reach("first"), Reach::default());
     }

@@ -13,7 +13,7 @@ use super::library::Library;
 use super::scope::{NodeInput, Operand};
 use super::{Graph, NodeClass, NodeId, Output};
 use crate::error::{Error, Result};
-use crate::proto::{GradientDef, VersionDef};
+use crate::proto::VersionDef;
 use crate::sort::CompactSort as _;
 
 impl ControlFlowContext {
@@ -53,10 +53,7 @@ impl ControlFlowContext {
 #[derive(Clone, Debug)]
 pub struct Savepoint {
     nodes: usize,
-    /// `None` if the graph has no library.
-    functions: Option<usize>,
-    /// What the library says of gradients.
-    gradients: Arc<[GradientDef]>,
+    functions: Option<Arc<Library>>,
     versions: VersionDef,
     /// How many nodes had become others in their places.
     superseded: usize,
@@ -74,8 +71,7 @@ impl Graph {
     ) -> Result<(R, ControlFlowContext)> {
         let depth = self.contexts.len();
         self.contexts.push(Context::Surround(Box::new(context)));
-        let built = build(self);
-        let context = self.contexts.drain(depth..).next();
+        let (built, context) = self.restored(build, |graph, _| graph.contexts.drain(depth..).next());
         match (built, context) {
             (Ok(built), Some(Context::Surround(context))) => Ok((built, *context)),
             (Err(error), _) => Err(error),
@@ -83,17 +79,18 @@ impl Graph {
         }
     }
 
-    /// Adds nodes and functions; if that fails, removes those that were added.
+    /// Adds nodes and functions; if that fails or panics, removes those that were added.
     ///
     /// # Errors
     /// Those of `build`.
     pub fn all_or_nothing<R>(&mut self, build: impl FnOnce(&mut Graph) -> Result<R>) -> Result<R> {
         let before = self.savepoint();
-        let built = build(self);
-        if built.is_err() {
-            self.roll_back(before);
-        }
-        built
+        let undo = |graph: &mut Graph, built: Option<&Result<R>>| {
+            if !matches!(built, Some(Ok(_))) {
+                graph.roll_back(before);
+            }
+        };
+        self.restored(build, undo).0
     }
 
     /// What the graph has so far, for builders that add nodes and functions in several calls; in one call
@@ -101,8 +98,7 @@ impl Graph {
     pub fn savepoint(&self) -> Savepoint {
         Savepoint {
             nodes: self.nodes.len(),
-            functions: self.functions.as_ref().map(|functions| functions.len()),
-            gradients: self.functions.as_ref().map(|functions| functions.gradients().clone()).unwrap_or_default(),
+            functions: self.functions.clone(),
             versions: self.versions.clone(),
             superseded: self.superseded.len(),
         }
@@ -110,22 +106,16 @@ impl Graph {
 
     /// Removes the nodes and functions that were added since.
     pub fn roll_back(&mut self, to: Savepoint) {
-        self.truncate(to.nodes);
+        if self.nodes.len() > to.nodes {
+            self.truncate(to.nodes);
+        }
         for (id, node) in self.superseded.split_off(to.superseded.min(self.superseded.len())).into_iter().rev() {
             if self.has(id) {
                 self.restore(id, node);
             }
         }
         self.versions = to.versions;
-        let length = to.functions.unwrap_or(0);
-        let is_changed =
-            |functions: &Library| functions.len() > length || !Arc::ptr_eq(functions.gradients(), &to.gradients);
-        if let Some(functions) = self.functions.as_mut().filter(|functions| is_changed(functions)) {
-            Arc::make_mut(functions).truncate(length, to.gradients);
-        }
-        if to.functions.is_none() {
-            self.functions = None;
-        }
+        self.functions = to.functions;
     }
 
     /// What stands for a value where nodes are being added: the value itself, or what brings it into the innermost

@@ -184,7 +184,7 @@ impl Graph {
     }
 
     /// Builds the body of a function: `build` gets the arguments, adds nodes and returns the results. The graph stays as
-    /// it was. Inside, names of nodes are the body's own, so that [`Graph::find`] sees no node outside; outputs from
+    /// it was, also if `build` panics. Inside, names of nodes are the body's own, so that [`Graph::find`] sees no node outside; outputs from
     /// outside can be used as they are.
     ///
     /// # Errors
@@ -200,12 +200,17 @@ impl Graph {
         let suffixes = std::mem::take(&mut self.suffixes);
         self.epochs.end(first);
         self.contexts.push(Context::Body { first, waits: Vec::new() });
-        let built = self.trace_inside(arguments, build);
-        let context = self.contexts.drain(depth..).next();
-        let nodes = self.nodes.split_off(first);
-        self.epochs.end(first);
-        self.truncate(first);
-        (self.by_name, self.suffixes) = (by_name, suffixes);
+        let (built, (context, nodes)) = self.restored(
+            |graph| graph.trace_inside(arguments, build),
+            |graph, _| {
+                let context = graph.contexts.drain(depth..).next();
+                let nodes = graph.nodes.split_off(first);
+                graph.epochs.end(first);
+                graph.truncate(first);
+                (graph.by_name, graph.suffixes) = (by_name, suffixes);
+                (context, nodes)
+            },
+        );
         let (mut trace, results) = built?;
         trace.nodes = nodes;
         trace.first = first;
