@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
@@ -127,6 +128,23 @@ fn a_function_can_be_another_one_after_it_was_removed() {
     assert_eq!(values(&call().unwrap()), [3.0, 10.0], "not the kernel of the first one");
     assert_eq!(values(&op.run_one().unwrap()), [3.0, 10.0], "the inputs are still there");
     assert_eq!(values(&context.run("Other", &[&a, &b]).unwrap()), [-2.0, -3.0]);
+}
+
+/// Adding a function takes no longer where there are thousands.
+#[test]
+fn functions_are_added_in_the_same_time_however_many_there_are() {
+    let context = Context::new();
+    let add = |numbers: std::ops::Range<usize>| {
+        let start = Instant::now();
+        numbers.for_each(|number| context.add(&function(&format!("F{number}"), "Mul")).unwrap());
+        start.elapsed()
+    };
+    let parts: Vec<_> = (0..10).map(|part| add(500 * part..500 * (part + 1))).collect();
+    println!("5,000 functions in {:?}: {parts:?}", parts.iter().sum::<Duration>());
+    // Neither is one that the machine was late with.
+    let (first, last) = (parts[..3].iter().min(), parts[7..].iter().min());
+    assert!(last < first.map(|first| *first * 4).as_ref(), "{parts:?}");
+    assert_eq!(values(&context.run("F4999", &[&pair().0, &pair().1]).unwrap()), [3.0, 10.0]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
-use crate::proto;
+use crate::proto::{self, FunctionDef};
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
@@ -156,6 +156,19 @@ impl Functions {
         if let Some(more) = known.with_functions_of(graph)? {
             *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
         }
+        Ok(())
+    }
+
+    /// Adds functions, all or none; the time does not depend on how many there are.
+    ///
+    /// # Errors
+    /// As [`Graph::add_functions`].
+    pub(super) fn add(&self, functions: &[FunctionDef]) -> Result<()> {
+        // Nothing else adds functions meanwhile.
+        let _derived = lock(&self.derived);
+        let mut more = Graph::clone(&self.graph());
+        more.add_functions(functions)?;
+        *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
         Ok(())
     }
 

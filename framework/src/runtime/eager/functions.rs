@@ -27,12 +27,12 @@ impl EagerContext {
     /// INVALID_ARGUMENT for one without a name, and one whose name another function or an op has.
     pub fn add_functions(&self, functions: &[FunctionDef]) -> Result<()> {
         let _turn = lock(&self.shared.changing);
-        let mut graph = Graph::clone(&self.function_library());
-        graph.add_functions(functions)?;
-        match self.shared.kernels.functions() {
-            Some(known) => known.add_functions_of(&graph)?,
-            None => self.call_functions_of(&graph),
+        if let Some(known) = self.shared.kernels.functions() {
+            return known.add(functions);
         }
+        let mut graph = Graph::new(self.registry());
+        graph.add_functions(functions)?;
+        self.call_functions_of(&graph);
         Ok(())
     }
 
