@@ -42,7 +42,7 @@ pub(crate) struct CSession {
 struct Extent {
     session: Arc<Session>,
     nodes: usize,
-    functions: usize,
+    functions_version: u64,
 }
 
 /// The sessions that were not deleted: [`TF_Reset`] closes them.
@@ -64,10 +64,10 @@ impl CSession {
 
     /// A session of a graph, which begins with the nodes of `session`'s.
     pub(super) fn of(graph: Arc<CGraph>, session: Session, options: &Options) -> Arc<CSession> {
-        let (nodes, functions) = (session.graph().nodes().len(), session.graph().num_functions());
+        let (nodes, functions_version) = (session.graph().nodes().len(), session.graph().functions_version());
         let made = Arc::new(CSession {
             graph,
-            extent: RwLock::new(Extent { session: Arc::new(session), nodes, functions }),
+            extent: RwLock::new(Extent { session: Arc::new(session), nodes, functions_version }),
             prepared: PreparedRuns::default(),
             partial: Mutex::default(),
             partials: AtomicU64::new(0),
@@ -88,8 +88,8 @@ impl CSession {
     pub(super) fn session(&self) -> Result<Arc<Session>> {
         let state = self.graph.read();
         let graph = &state.graph;
-        let is_same =
-            |extent: &Extent| extent.nodes == graph.nodes().len() && extent.functions == graph.num_functions();
+        let (nodes, functions_version) = (graph.nodes().len(), graph.functions_version());
+        let is_same = |extent: &Extent| extent.nodes == nodes && extent.functions_version == functions_version;
         {
             let extent = self.extent.read().unwrap_or_else(PoisonError::into_inner);
             if is_same(&extent) {
@@ -102,7 +102,7 @@ impl CSession {
             if self.logs_placement {
                 log_placement(&session, extent.nodes);
             }
-            *extent = Extent { session, nodes: graph.nodes().len(), functions: graph.num_functions() };
+            *extent = Extent { session, nodes, functions_version };
         }
         Ok(extent.session.clone())
     }

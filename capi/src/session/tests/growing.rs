@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use kernlink::attr::FunctionRef;
 use kernlink::graph::{FunctionBuilder, NodeBuilder};
 
 use super::super::messages::ConfigProto;
@@ -95,6 +96,27 @@ fn functions_come_later() {
         assert_floats(&client.run(&[("p", floats(&[3.0]))], &[call], &[]).unwrap()[0], &[expected]);
         assert_floats(&client.run(&[("p", floats(&[3.0]))], &["doubled"], &[]).unwrap()[0], &[6.0]);
     }
+}
+
+#[test]
+fn a_gradient_is_seen_that_a_function_is_given_later() {
+    let client = Client::new(&[placeholder("p", &[-1]), float("n", "Neg", &["p"])]);
+    client.change(|graph| {
+        FunctionBuilder::new("Doubles", [DataType::Float])
+            .build(graph, |graph, [x]| kernlink::ops::add_v2(graph, x, x).build())?;
+        FunctionBuilder::new("Given", [DataType::Float, DataType::Float])
+            .build(graph, |graph, [x, flow]| kernlink::ops::sub(graph, x, flow).build())?;
+        let op = graph.registry().op("SymbolicGradient")?.def;
+        let p = graph.output("p")?;
+        let function = FunctionRef { name: "Doubles".to_owned(), ..FunctionRef::default() };
+        let mut builder = NodeBuilder::new(graph, op);
+        builder.input_list([p, p]).attr("f", function).attr("Tout", vec![DataType::Float]).name("gradient");
+        builder.build().map(drop)
+    });
+    let run = |name: &str| client.run(&[("p", floats(&[3.0]))], &[name], &[]).unwrap().remove(0);
+    assert_floats(&run("n"), &[-3.0]);
+    client.change(|graph| graph.set_function_gradient("Doubles", "Given"));
+    assert_floats(&run("gradient"), &[0.0]);
 }
 
 #[test]
