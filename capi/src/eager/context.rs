@@ -4,7 +4,6 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use kernlink::device::DeviceName;
@@ -13,6 +12,7 @@ use kernlink::runtime::EagerContext;
 use kernlink::{Error, Result};
 use kernlink_library::host::{fill, guarded, report, text};
 
+use super::policy::Identity;
 use crate::abi::{TF_Buffer, TF_DeviceList, TF_Function, TF_Status, TFE_Context, TFE_ContextOptions};
 use crate::pointer::{borrow, bytes, c_text, opaque, release, share_with_c};
 use crate::program::registry;
@@ -29,8 +29,8 @@ pub(crate) struct CContext {
     devices: Vec<NamedDevice>,
     is_soft: bool,
     pub(super) policy: c_int,
-    /// No other context of the program has it.
-    pub(super) number: u64,
+    /// What threads that have set a policy of their own know the context by.
+    pub(super) identity: Arc<Identity>,
 }
 
 /// A device by its names.
@@ -45,7 +45,6 @@ impl CContext {
     /// # Safety
     /// As said in `pointer`.
     unsafe fn new(options: *const TFE_ContextOptions) -> Result<CContext> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
         // SAFETY: as the caller says.
         let options = unsafe { borrow(options) }?;
         let eager = EagerContext::on(&registry()?, options.devices()?)?;
@@ -53,8 +52,7 @@ impl CContext {
             Ok(NamedDevice { parsed: DeviceName::parse(&name)?, full: c_text(&name).into() })
         };
         let devices = eager.devices().iter().map(|device| named(full_name(device.name()))).collect::<Result<_>>()?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(CContext { eager, devices, is_soft: options.is_soft(), policy: options.policy, number })
+        Ok(CContext { eager, devices, is_soft: options.is_soft(), policy: options.policy, identity: Arc::default() })
     }
 
     /// The position of the first device that a name matches.
