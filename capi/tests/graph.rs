@@ -266,6 +266,50 @@ fn operations_are_colocated() {
 }
 
 #[test]
+fn an_attr_has_one_value() {
+    let graph = Graph::new();
+    let begin = |name: &str| graph.describe("Placeholder", name);
+    let ints = |it, values: &[i64]| {
+        // SAFETY: the description is alive.
+        unsafe { TF_SetAttrIntList(it, c"_x".as_ptr(), values.as_ptr(), values.len() as c_int) }
+    };
+    // SAFETY: all pointers are alive.
+    unsafe {
+        let dtype = |it, dtype| TF_SetAttrType(it, c"dtype".as_ptr(), dtype);
+        let float = |it, value| TF_SetAttrFloat(it, c"_x".as_ptr(), value);
+        let finished =
+            begin("p").with(|it| [FLOAT, INT32, FLOAT].iter().for_each(|&number| dtype(it, number))).finish();
+        fails(finished, INVALID_ARGUMENT, "Inconsistent values for attr 'dtype' DT_FLOAT vs. DT_INT32");
+        let typed = |name: &str| begin(name).with(|it| dtype(it, FLOAT)).with(|it| dtype(it, FLOAT));
+        typed("same").finish().unwrap();
+        typed("nan").with(|it| [f32::NAN; 2].iter().for_each(|&value| float(it, value))).finish().unwrap();
+        let zeros = typed("zeros").with(|it| [0.0, -0.0].iter().for_each(|&value| float(it, value)));
+        fails(zeros.finish(), INVALID_ARGUMENT, "Inconsistent values for attr '_x' 0 vs. -0");
+        typed("none").with(|it| ints(it, &[])).with(|it| ints(it, &[])).finish().unwrap();
+        let lists = typed("lists").with(|it| ints(it, &[1, 2])).with(|it| ints(it, &[1, 3]));
+        fails(lists.finish(), INVALID_ARGUMENT, "Inconsistent values for attr '_x' [1, 2] vs. [1, 3]");
+        // What an operation is colocated with is replaced by a list.
+        let p = graph.placeholder("p", FLOAT, None);
+        let class = |it, text: &CStr| {
+            let (first, length) = (text.as_ptr().cast(), text.to_bytes().len());
+            TF_SetAttrStringList(it, c"_class".as_ptr(), &raw const first, &raw const length, 1);
+        };
+        let classes = |operation| {
+            let def = buffer(|to, status| TF_OperationToNodeDef(operation, to, status)).unwrap();
+            NodeDef::decode(&def[..]).unwrap().attr.remove("_class").unwrap()
+        };
+        let expected = |texts: &[&str]| {
+            let texts: Vec<TString> = texts.iter().map(|&text| text.into()).collect();
+            attr_to_proto(&texts.into()).unwrap()
+        };
+        let replaced = typed("replaced").with(|it| TF_ColocateWith(it, p)).with(|it| class(it, c"loc:@same"));
+        assert_eq!(classes(replaced.finish().unwrap()), expected(&["loc:@same"]));
+        let both = typed("both").with(|it| class(it, c"loc:@same")).with(|it| TF_ColocateWith(it, p));
+        assert_eq!(classes(both.finish().unwrap()), expected(&["loc:@p", "loc:@same"]));
+    }
+}
+
+#[test]
 fn graphs_are_told_as_messages() {
     let graph = Graph::new();
     let p = graph.placeholder("p", FLOAT, None);

@@ -1,5 +1,5 @@
 //! The attrs of a `TFE_Op`. Most setters have no status: what is wrong with a value is told when the op is to run. An attr that the
-//! op does not have is left out.
+//! op does not have is left out, and of one that is set twice the first value counts.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -25,7 +25,9 @@ impl COp {
         let is_known = |name: &str| name.starts_with('_') || self.op.is_none_or(|op| declares(&op.attrs, name));
         if is_known(name) {
             let value = value.map_err(|error| error.context(format!("attr '{name}'")))?;
-            self.request.attrs.insert(name, value);
+            if self.request.attrs.get(name).is_none() {
+                self.request.attrs.insert(name, value);
+            }
         }
         Ok(())
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use kernlink::attr::{AttrMap, AttrValue, FunctionRef};
 use kernlink::dtype::TString;
+use kernlink::error::shortened;
 use kernlink::graph::{Graph, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output};
 use kernlink::op::OpDef;
-use kernlink::proto::{self, Message as _};
+use kernlink::proto::{self, Message as _, attr_to_proto};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
@@ -95,6 +96,28 @@ impl Description {
         // SAFETY: as the caller says.
         let name = unsafe { text("an attr's name", name) }?;
         let value = value().map_err(|error| error.context(format!("attr '{name}'")))?;
+        match (name, value.into()) {
+            (CLASS, AttrValue::ListString(classes)) => self.colocated = classes,
+            (CLASS, AttrValue::EmptyList) => self.colocated.clear(),
+            (_, value) => self.set_once(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Gives an attr a value. That it has another one already is a fault, which is told when the operation is finished.
+    fn set_once(&mut self, name: &str, value: AttrValue) -> Result<()> {
+        if let Some(known) = self.attrs.get(name) {
+            // As messages, in which a float that is no number equals itself.
+            if attr_to_proto(known)?.encode_to_vec() != attr_to_proto(&value)?.encode_to_vec() {
+                let (known, value) = (known.to_string(), value.to_string());
+                self.fault.get_or_insert(Error::invalid_argument(format!(
+                    "Inconsistent values for attr '{name}' {} vs. {}",
+                    shortened(&known),
+                    shortened(&value)
+                )));
+            }
+            return Ok(());
+        }
         self.attrs.insert(name, value);
         Ok(())
     }
@@ -120,17 +143,16 @@ impl Description {
         unsafe { node_in(&self.graph, operation) }
     }
 
-    fn finish(self) -> Result<*mut TF_Operation> {
-        let Description { graph, op, name, device, inputs, control_inputs, colocated, mut attrs, fault } = self;
+    fn finish(mut self) -> Result<*mut TF_Operation> {
+        let mut colocated = std::mem::take(&mut self.colocated);
+        if !colocated.is_empty() {
+            colocated.sort();
+            colocated.dedup();
+            self.set_once(CLASS, colocated.into())?;
+        }
+        let Description { graph, op, name, device, inputs, control_inputs, mut attrs, fault, .. } = self;
         if let Some(fault) = fault {
             return Err(fault.context(format!("operation '{name}'")));
-        }
-        if !colocated.is_empty() {
-            let mut classes: Vec<TString> = attrs.required(CLASS).unwrap_or_default();
-            classes.extend(colocated);
-            classes.sort();
-            classes.dedup();
-            attrs.insert(CLASS, classes);
         }
         let id = graph.change(|graph| {
             if graph.find(&name).is_some() {

@@ -118,6 +118,14 @@ fn values_arrive_as_they_were_given() {
 }
 
 #[test]
+fn the_first_value_of_an_attr_counts() {
+    let context = Context::new();
+    let cast = context.op("Cast").unwrap().of(&[&Handle::floats(&[1.0])]);
+    let cast = cast.dtype("DstT", DataType::Int32).dtype("DstT", DataType::Int64);
+    assert_eq!(cast.run_one().unwrap().dtype(), DataType::Int32);
+}
+
+#[test]
 fn a_tensor_that_is_an_attr_is_copied() {
     let context = Context::new();
     let tensor = CTensor::new(Tensor::vector(&[1.0f32, 2.0]).unwrap()).unwrap().into_c();
