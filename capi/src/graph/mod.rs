@@ -11,9 +11,9 @@ mod tests;
 mod users;
 mod while_loop;
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use kernlink::graph::{Graph, NodeId, Output};
 use kernlink::{Error, Result};
@@ -60,7 +60,8 @@ pub(crate) struct COperation {
     graph: *const CGraph,
     pub(crate) id: NodeId,
     pub(crate) name: CString,
-    pub(crate) op: CString,
+    /// The names of its op that C has been told, the last of which it has.
+    told_ops: Mutex<Vec<CString>>,
     pub(crate) device: CString,
 }
 
@@ -101,7 +102,7 @@ impl CGraph {
                 graph: self,
                 id,
                 name: c_text(&node.name),
-                op: c_text(&node.op_name()),
+                told_ops: Mutex::default(),
                 device: c_text(&node.device),
             }));
         }
@@ -155,6 +156,22 @@ impl COperation {
     /// Whether the operation is one of this graph's.
     pub(crate) fn is_of(&self, graph: &CGraph) -> bool {
         ptr::eq(self.graph, graph)
+    }
+
+    /// The name of its op, which `op` is. It changes where a gradient has the operation hand out more; the texts that C was given
+    /// stay.
+    pub(crate) fn op_text(&self, op: &str) -> *const c_char {
+        let mut told = self.told_ops.lock().unwrap_or_else(PoisonError::into_inner);
+        match told.last() {
+            Some(last) if last.to_bytes() == op.as_bytes() => last.as_ptr(),
+            _ => {
+                let text = c_text(op);
+                // The text itself stays where it is when the list moves.
+                let first = text.as_ptr();
+                told.push(text);
+                first
+            }
+        }
     }
 
     /// Its name, as messages need it.

@@ -50,10 +50,16 @@ macro_rules! texts {
 texts! {
     /// The operation's name.
     TF_OperationName = name;
-    /// The name of its op.
-    TF_OperationOpType = op;
     /// The device that it asks for; empty for any.
     TF_OperationDevice = device;
+}
+
+/// The name of its op. It is another one after a gradient has had the operation hand out more by another op; the text stays as
+/// long as the operation. Null for null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TF_OperationOpType(oper: *mut TF_Operation) -> *const c_char {
+    // SAFETY: as said in `pointer`.
+    unsafe { of_node(oper, ptr::null(), |operation, _, node| operation.op_text(&node.op_name())) }
 }
 
 /// Counts of an operation; 0 for null.

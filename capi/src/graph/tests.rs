@@ -1,9 +1,11 @@
-//! Graphs whose changes panic.
+//! Graphs whose changes panic, and operations that change.
 
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use kernlink::attr::FunctionRef;
 use kernlink::dtype::DataType;
+use kernlink::gradient::Gradients;
 use kernlink::graph::{FunctionBuilder, NodeBuilder, NodeId, TensorSpec};
 
 use super::*;
@@ -27,6 +29,40 @@ fn seen(graph: &CGraph) -> (Vec<String>, Vec<String>) {
     }
     assert_eq!(names.len(), state.graph.nodes().len());
     (names, state.graph.function_names().into_iter().map(str::to_owned).collect())
+}
+
+/// A gradient has a `SymbolicGradient` become a call.
+#[test]
+fn an_operation_tells_the_op_that_it_has() {
+    let graph = CGraph::new().unwrap();
+    let (x, gradient) = graph
+        .change(|graph| {
+            FunctionBuilder::new("Squares", [DataType::Float])
+                .build(graph, |graph, [x]| kernlink::ops::mul(graph, x, x).build())?;
+            let placeholder = graph.registry().op("Placeholder")?.def;
+            let mut builder = NodeBuilder::new(graph, placeholder);
+            builder.attr("dtype", DataType::Float).name("x");
+            let x = builder.build_output()?;
+            let op = graph.registry().op("SymbolicGradient")?.def;
+            let function = FunctionRef { name: "Squares".to_owned(), ..FunctionRef::default() };
+            let mut builder = NodeBuilder::new(graph, op);
+            builder.input_list([x, x]).attr("f", function).attr("Tout", vec![DataType::Float]);
+            Ok((x, builder.build_output()?))
+        })
+        .unwrap();
+    let operation = graph.read().operation(gradient.node);
+    // SAFETY: the graph is alive.
+    let told = || unsafe { TF_OperationOpType(operation) };
+    // SAFETY: the text stays as long as the graph.
+    let text = |told: *const c_char| unsafe { CStr::from_ptr(told) }.to_str().unwrap();
+    let before = told();
+    assert_eq!(text(before), "SymbolicGradient");
+    assert_eq!(told(), before, "one text is told once");
+    graph.change(|graph| Gradients::of([gradient]).with_respect_to([x]).add_to(graph)).unwrap();
+    let after = told();
+    let state = graph.read();
+    assert_eq!(text(after), state.graph.node(gradient.node).op_name());
+    assert_eq!((text(before), text(after)), ("SymbolicGradient", "PartitionedCall"));
 }
 
 #[test]
