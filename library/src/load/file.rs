@@ -12,6 +12,7 @@ use object::read::{ReadCache, ReadRef};
 use object::{Endianness, elf};
 
 use self::tables::{Elf, Tables};
+use super::search;
 use super::system::symbol_of_process;
 use crate::abi::{INTERFACE, INTERFACE_SYMBOL};
 use crate::host::table;
@@ -46,7 +47,8 @@ fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::not_found(format!("cannot load {}: {why}", path.display()))
 }
 
-/// The file that a path leads to, by its whole path, and open.
+/// The file that a path leads to, by its whole path, and open. A name without a folder that is not in the current one is looked
+/// for where the system looks.
 ///
 /// # Errors
 /// NOT_FOUND if there is none, and for what is no file; those of the system.
@@ -65,7 +67,8 @@ pub(super) fn find(given: &Path) -> Result<(PathBuf, File)> {
         }
         Ok(())
     };
-    let path = given.canonicalize().map_err(cannot)?;
+    let path = given.canonicalize();
+    let path = path.or_else(|error| search::find(given).ok_or(error)?.canonicalize()).map_err(cannot)?;
     check(path.metadata().map_err(cannot)?)?;
     // Another may be there by now.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).map_err(cannot)?;

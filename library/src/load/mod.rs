@@ -26,6 +26,8 @@ mod open;
 #[path = "elsewhere.rs"]
 mod open;
 #[cfg(target_os = "linux")]
+mod search;
+#[cfg(target_os = "linux")]
 mod system;
 #[cfg(target_os = "linux")]
 mod written;
@@ -57,7 +59,8 @@ struct Loaded {
     opened: open::Opened,
 }
 
-/// Loads a library of ops into a registry. A second time, whatever path leads to the file, it is the same library, and nothing is done.
+/// Loads a library of ops into a registry. A name without a folder that is not in the current one is looked for where the system
+/// looks: `LD_LIBRARY_PATH`, the folders of the program, the system's own. A second time, whatever path leads to the file, it is the same library, and nothing is done.
 ///
 /// A kernel for an op that is there already competes with the others: the higher priority is taken. A kernel for an op that is not
 /// there waits for it, and one for a device that Kernlink does not have is never taken ([`OpLibrary::unused`]), as in TensorFlow.

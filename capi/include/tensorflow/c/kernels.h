@@ -289,7 +289,8 @@ TF_CAPI_EXPORT TF_Tensor* TF_AllocateTemp(
     TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims, int num_dims,
     TF_AllocatorAttributes* alloc_attrs, TF_Status* status);
 
-// Keeps the step from ending until TF_DecNumDeferredOps is called as often.
+// Keeps the step from ending until TF_DecNumDeferredOps is called as often, by this call or another
+// of the same step.
 TF_CAPI_EXPORT void TF_IncNumDeferredOps(TF_OpKernelContext* context);
 
 // See TF_IncNumDeferredOps.
