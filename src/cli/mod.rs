@@ -37,6 +37,7 @@ mod unknown;
 mod verify;
 mod words;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use self::libraries::Libraries;
@@ -108,9 +109,14 @@ enum Command {
 /// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`, `inspect` of a
 /// model that lacks something here), 2 after an error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
+    ExitCode::from(main_of(std::env::args_os()))
+}
+
+/// [`main`] for these arguments, of which the first is the program's name; returns the exit status.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     watch_panics();
     let named = command()
-        .try_get_matches()
+        .try_get_matches_from(arguments)
         .and_then(|matches| Ok((Libraries::of(&matches)?, Cli::from_arg_matches(&matches)?.command)));
     let (libraries, command) = named.unwrap_or_else(|error| {
         let error = error.with_cmd(&command());
@@ -122,11 +128,11 @@ pub fn main() -> ExitCode {
         std::process::exit(error.exit_code())
     });
     match run(&libraries, command) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(error) => {
             output::tell(&format!("error: {error}"));
-            ExitCode::from(2)
+            2
         }
     }
 }

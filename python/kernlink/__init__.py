@@ -1,0 +1,58 @@
+"""TensorFlow's ops and models in a package of a few megabytes.
+
+    >>> import kernlink as kl
+    >>> kl.raw_ops.MatMul(a=[[1.0, 2.0]], b=[[3.0], [4.0]])
+    <kernlink.Tensor: shape=(1, 1), dtype=float32, value=[[11]]>
+
+`raw_ops` has the ops by their names, with arguments by name; `ops` has the same as functions in snake case. `saved_model.load` and
+`load_graph` run models; `load_op_library` brings ops of one's own.
+"""
+
+from __future__ import annotations
+
+from . import _dtypes, errors, ops, raw_ops, saved_model
+from ._dtypes import *  # noqa: F403
+from ._dtypes import DType, as_dtype
+from ._kernlink import Session, Tensor, __version__, as_tensor, from_dlpack, load_graph
+from ._library import load_op_library
+
+convert_to_tensor = as_tensor
+
+
+def constant(value: object, dtype: object = None, shape: object = None) -> Tensor:
+    """A tensor with a copy of the value.
+
+    Args:
+      value: a number, a string, nested lists of them, an array of NumPy's, a tensor.
+      dtype: the dtype; without one that of the value, `int32` and `float32` for Python's own numbers.
+      shape: the shape, which must have as many elements, or a value of one element is repeated.
+
+    Returns:
+      The tensor.
+    """
+    tensor = as_tensor(value, dtype, True)
+    if shape is None:
+        return tensor
+    if tensor.size == 1:
+        return raw_ops.Fill(dims=list(shape), value=raw_ops.Reshape(tensor=tensor, shape=[]))
+    return raw_ops.Reshape(tensor=tensor, shape=list(shape))
+
+
+__all__ = [
+    *_dtypes.__all__,
+    "DType",
+    "Session",
+    "Tensor",
+    "__version__",
+    "as_dtype",
+    "as_tensor",
+    "constant",
+    "convert_to_tensor",
+    "errors",
+    "from_dlpack",
+    "load_graph",
+    "load_op_library",
+    "ops",
+    "raw_ops",
+    "saved_model",
+]

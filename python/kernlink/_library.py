@@ -1,0 +1,39 @@
+"""Libraries of ops of one's own."""
+
+from __future__ import annotations
+
+import os
+import types
+
+from . import _functions, _kernlink
+
+_LOADED: dict[str, types.ModuleType] = {}
+
+
+def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleType:
+    """Loads a library of ops, in Rust with `kernlink::library!()` or in C against TensorFlow's `kernels.h`.
+
+    Args:
+      library_filename: the file.
+
+    Returns:
+      A module with a function for each op of the library, in snake case; `OP_NAMES` has the ops' names, `LIB_HANDLE` the library.
+
+    Raises:
+      kernlink.errors.NotFoundError: if it is no library that can be loaded.
+      kernlink.errors.AlreadyExistsError: if there is an op of the name already.
+    """
+    library = _kernlink.load_op_library(os.fspath(library_filename))
+    path = os.fspath(library.path)
+    if path in _LOADED:
+        return _LOADED[path]
+    name = "kernlink.library_" + "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(path))
+    module = types.ModuleType(name, f"The ops of {path}.")
+    for op in library.ops:
+        function = _functions.snake_case(op)
+        setattr(module, function, _functions.make(op, function, name, by_name=False))
+    module.OP_NAMES = list(library.ops)  # type: ignore[attr-defined]
+    module.LIB_HANDLE = library  # type: ignore[attr-defined]
+    module.__all__ = [_functions.snake_case(op) for op in library.ops]  # type: ignore[attr-defined]
+    _LOADED[path] = module
+    return module

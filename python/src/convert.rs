@@ -1,0 +1,311 @@
+//! Python's values as tensors.
+
+use kernlink::dtype::{Complex64, DataType, TString};
+use kernlink::graph::Operand;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor as CoreTensor;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::dlpack;
+use crate::dtypes::dtype_of;
+use crate::error::Raise;
+use crate::foreign::Array;
+use crate::tensor::Tensor;
+
+/// What Python's plain values are.
+enum Plain {
+    Bools(Vec<bool>),
+    /// Integers, of which all or not all fit in 32 bits.
+    Integers(Vec<i64>),
+    /// Integers above those.
+    Large(Vec<u64>),
+    Floats(Vec<f64>),
+    Complex(Vec<Complex64>),
+    Strings(Vec<TString>),
+}
+
+/// A value for an input of an op. Numbers of Python's own take the dtype that the op asks for.
+pub(crate) fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
+    if let Ok(tensor) = value.cast::<Tensor>() {
+        return Ok(Operand::Value(tensor.get().core().clone()));
+    }
+    if let Some(scalar) = scalar(value)? {
+        return Ok(scalar);
+    }
+    if let Some(tensor) = array(value)? {
+        return Ok(Operand::Constant(tensor));
+    }
+    nested(value)
+}
+
+/// A number of Python's own, without a list: what most calls are given.
+fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<CoreTensor>>> {
+    if value.is_exact_instance_of::<PyFloat>() {
+        return Ok(Some(Operand::Literal(CoreTensor::scalar(value.extract::<f64>()?))));
+    }
+    if value.is_exact_instance_of::<PyInt>()
+        && let Ok(number) = value.extract::<i32>()
+    {
+        return Ok(Some(Operand::Literal(CoreTensor::scalar(number))));
+    }
+    if value.is_exact_instance_of::<PyBool>() {
+        return Ok(Some(Operand::Constant(CoreTensor::scalar(value.extract::<bool>()?))));
+    }
+    Ok(None)
+}
+
+/// What has memory of its own: an array of NumPy's, a tensor of another package's.
+fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
+    let is_plain = value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>();
+    if is_plain {
+        return Ok(None);
+    }
+    if let Some(array) = Array::of(value) {
+        if let Some(tensor) = array.tensor()? {
+            return Ok(Some(tensor));
+        }
+        // Objects and texts.
+        let shape: Vec<usize> = value.getattr("shape")?.extract()?;
+        let list = value.call_method0("ravel")?.call_method0("tolist")?;
+        let Operand::Constant(tensor) = nested(&list)? else {
+            return Err(PyTypeError::new_err("an array of objects must have strings as elements"));
+        };
+        return tensor.reshaped(Shape::from(shape)).or_raise().map(Some);
+    }
+    if dlpack::has(value) {
+        return dlpack::import(value).map(Some);
+    }
+    Ok(None)
+}
+
+/// Numbers, texts, and lists of them.
+fn nested(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
+    let mut items = Items::default();
+    items.take(value, 0)?;
+    let Items { shape, plain, .. } = items;
+    let shape = Shape::from(shape);
+    let tensor = match plain {
+        None => return CoreTensor::from_elements::<f64>(shape, &[]).map(Operand::Literal).or_raise(),
+        Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools),
+        Some(Plain::Integers(numbers)) => {
+            let small: Result<Vec<i32>, _> = numbers.iter().map(|&number| i32::try_from(number)).collect();
+            match small {
+                Ok(small) => return CoreTensor::from_vec(shape, small).map(Operand::Literal).or_raise(),
+                Err(_) => CoreTensor::from_vec(shape, numbers),
+            }
+        }
+        Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers),
+        Some(Plain::Floats(numbers)) => {
+            return CoreTensor::from_vec(shape, numbers).map(Operand::Literal).or_raise();
+        }
+        Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers),
+        Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts),
+    };
+    tensor.map(Operand::Constant).or_raise()
+}
+
+/// The elements of nested lists.
+#[derive(Default)]
+struct Items {
+    shape: Vec<usize>,
+    /// The rank at which elements were found.
+    depth: Option<usize>,
+    plain: Option<Plain>,
+}
+
+/// No tensor has a higher rank.
+const MOST_DEEP: usize = 254;
+
+impl Items {
+    fn take(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+        if !is_list {
+            let range = value.is_instance_of::<pyo3::types::PyRange>();
+            if range {
+                return self.take(value.py().get_type::<PyList>().call1((value,))?.as_any(), depth);
+            }
+            if *self.depth.get_or_insert(depth) != depth {
+                return Err(ragged());
+            }
+            return self.element(value);
+        }
+        if depth >= MOST_DEEP {
+            return Err(PyValueError::new_err(format!("lists are nested {MOST_DEEP} deep at most")));
+        }
+        let length = value.len()?;
+        match self.shape.get(depth) {
+            None if self.depth.is_some_and(|elements| depth >= elements) => return Err(ragged()),
+            None => self.shape.push(length),
+            Some(&expected) if expected != length => return Err(ragged()),
+            Some(_) => {}
+        }
+        for item in value.try_iter()? {
+            self.take(&item?, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if value.is_instance_of::<PyBool>() {
+            let value = value.extract()?;
+            match self.plain.get_or_insert_with(|| Plain::Bools(Vec::new())) {
+                Plain::Bools(bools) => bools.push(value),
+                other => return Err(mixed("a bool", other)),
+            }
+        } else if value.is_instance_of::<PyInt>() {
+            self.integer(value)?;
+        } else if value.is_instance_of::<PyFloat>() {
+            let value: f64 = value.extract()?;
+            if let Some(Plain::Integers(numbers)) = &self.plain {
+                self.plain = Some(Plain::Floats(numbers.iter().map(|&number| number as f64).collect()));
+            }
+            match self.plain.get_or_insert_with(|| Plain::Floats(Vec::new())) {
+                Plain::Floats(numbers) => numbers.push(value),
+                Plain::Complex(numbers) => numbers.push(value.into()),
+                other => return Err(mixed("a float", other)),
+            }
+        } else if let Ok(value) = value.cast::<PyComplex>() {
+            let value = Complex64::new(value.real(), value.imag());
+            self.plain = match self.plain.take() {
+                Some(Plain::Integers(numbers)) => {
+                    Some(Plain::Complex(numbers.iter().map(|&number| Complex64::new(number as f64, 0.0)).collect()))
+                }
+                Some(Plain::Floats(numbers)) => {
+                    Some(Plain::Complex(numbers.iter().map(|&number| number.into()).collect()))
+                }
+                other => other,
+            };
+            match self.plain.get_or_insert_with(|| Plain::Complex(Vec::new())) {
+                Plain::Complex(numbers) => numbers.push(value),
+                other => return Err(mixed("a complex number", other)),
+            }
+        } else if let Some(text) = text(value)? {
+            match self.plain.get_or_insert_with(|| Plain::Strings(Vec::new())) {
+                Plain::Strings(texts) => texts.push(text),
+                other => return Err(mixed("a string", other)),
+            }
+        } else {
+            return self.other(value);
+        }
+        Ok(())
+    }
+
+    fn integer(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Ok(number) = value.extract::<i64>() else {
+            let large: u64 = value.extract().map_err(|_| {
+                PyOverflowError::new_err(format!("{value} is no integer that a tensor can hold"))
+            })?;
+            let mut before = match self.plain.take() {
+                None => Vec::new(),
+                Some(Plain::Large(numbers)) => numbers,
+                Some(Plain::Integers(numbers)) if numbers.iter().all(|&number| number >= 0) => {
+                    numbers.iter().map(|&number| number as u64).collect()
+                }
+                Some(_) => return Err(PyOverflowError::new_err(format!("{value} does not fit in 64 bits"))),
+            };
+            before.push(large);
+            self.plain = Some(Plain::Large(before));
+            return Ok(());
+        };
+        match self.plain.get_or_insert_with(|| Plain::Integers(Vec::new())) {
+            Plain::Integers(numbers) => numbers.push(number),
+            Plain::Floats(numbers) => numbers.push(number as f64),
+            Plain::Complex(numbers) => numbers.push(Complex64::new(number as f64, 0.0)),
+            Plain::Large(numbers) if number >= 0 => numbers.push(number as u64),
+            other => return Err(mixed("an integer", other)),
+        }
+        Ok(())
+    }
+
+    /// A scalar tensor, or a scalar of NumPy's, among the elements.
+    fn other(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if value.hasattr("item")? && value.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|rank| rank == 0)) {
+            return self.element(&value.call_method0("item")?);
+        }
+        if value.hasattr("tolist")? {
+            return Err(PyTypeError::new_err(
+                "a list of arrays or tensors is no tensor: stack them first, as `kernlink.raw_ops.Pack` does",
+            ));
+        }
+        Err(PyTypeError::new_err(format!("a {} cannot be a tensor", value.get_type().name()?)))
+    }
+}
+
+/// The bytes of a text, UTF-8 for a `str`.
+pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<Option<TString>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(TString::from(text.extract::<String>()?.into_bytes())));
+    }
+    Ok(value.cast::<PyBytes>().ok().map(|bytes| TString::from(bytes.as_bytes().to_vec())))
+}
+
+fn ragged() -> PyErr {
+    PyValueError::new_err("the lists are of different lengths: a tensor has rows of one length")
+}
+
+fn mixed(what: &str, others: &Plain) -> PyErr {
+    let others = match others {
+        Plain::Bools(_) => "bools",
+        Plain::Integers(_) | Plain::Large(_) => "integers",
+        Plain::Floats(_) => "floats",
+        Plain::Complex(_) => "complex numbers",
+        Plain::Strings(_) => "strings",
+    };
+    PyTypeError::new_err(format!("{what} among {others}: the elements of a tensor have one dtype"))
+}
+
+/// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
+/// floats float32.
+pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
+    let tensor = match operand(value)? {
+        Operand::Value(tensor) | Operand::Constant(tensor) => tensor,
+        Operand::Literal(literal) => {
+            let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };
+            let wanted = dtype.unwrap_or(usual);
+            return literal_as(&literal, wanted);
+        }
+    };
+    match dtype {
+        Some(wanted) if tensor.dtype() != wanted => {
+            let is_number = !value.is_instance_of::<Tensor>() && Array::of(value).is_none();
+            match is_number && tensor.dtype() != DataType::String && wanted != DataType::String {
+                true => crate::eager::cast(tensor, wanted),
+                false => Err(PyTypeError::new_err(format!(
+                    "the value is of dtype {}, not {}: cast it first",
+                    crate::dtypes::name_of(tensor.dtype()),
+                    crate::dtypes::name_of(wanted)
+                ))),
+            }
+        }
+        _ => Ok(tensor),
+    }
+}
+
+fn literal_as(literal: &CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
+    if literal.dtype() == dtype {
+        return Ok(literal.clone());
+    }
+    // A float is no integer, however exact.
+    if literal.dtype() == DataType::Double && !(dtype.is_floating() || dtype.is_complex()) {
+        return Err(PyTypeError::new_err(format!("a float cannot be a {}", crate::dtypes::name_of(dtype))));
+    }
+    crate::eager::cast(literal.clone(), dtype)
+}
+
+/// The value as a tensor. Arrays of NumPy's, and tensors of other packages, share their memory with it where they can; `copy`
+/// has it own its elements.
+#[pyfunction]
+#[pyo3(signature = (value, dtype=None, copy=false))]
+pub(crate) fn as_tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, copy: bool) -> PyResult<Tensor> {
+    let dtype = dtype.map(dtype_of).transpose()?;
+    let mut tensor = tensor_of(value, dtype)?;
+    if copy && !value.is_instance_of::<Tensor>() {
+        tensor.make_unique().or_raise()?;
+    }
+    Ok(Tensor::new(tensor))
+}

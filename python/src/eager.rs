@@ -1,0 +1,233 @@
+//! Ops that run at once.
+
+use kernlink::attr::AttrMap;
+use kernlink::dtype::DataType;
+use kernlink::graph::{NodeInput, NodeRequest, Operand};
+use kernlink::op::OpDef;
+use kernlink::runtime::EagerContext;
+use kernlink::tensor::Tensor as CoreTensor;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::convert::operand;
+use crate::error::{Raise, raise};
+use crate::tensor::Tensor;
+use crate::values::attr_value;
+
+/// The context in which all ops of the process run, on as many threads as the machine has.
+pub(crate) fn context(py: Python<'_>) -> PyResult<&'static EagerContext> {
+    static CONTEXT: PyOnceLock<(EagerContext, u32)> = PyOnceLock::new();
+    let (context, process) = CONTEXT.get_or_try_init(py, || -> PyResult<_> {
+        let registry = kernlink::registry().or_raise()?;
+        Ok((EagerContext::new(&registry).or_raise()?, std::process::id()))
+    })?;
+    if *process != std::process::id() {
+        return Err(PyRuntimeError::new_err(
+            "this process was forked after Kernlink had run in its parent, whose threads it does not have: start processes by \
+             `multiprocessing.get_context(\"spawn\")`, or fork before the first op",
+        ));
+    }
+    Ok(context)
+}
+
+/// Casts a tensor, as the op `Cast` does.
+pub(crate) fn cast(tensor: CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
+    Python::attach(|py| {
+        let context = context(py)?;
+        let mut request = NodeRequest::new(context.registry().op("Cast").or_raise()?.def);
+        request.inputs.push(NodeInput::Single(Operand::Value(tensor)));
+        request.attrs.insert("DstT", dtype);
+        let mut results = py.detach(|| context.execute(&mut request, |_| Ok(()))).or_raise()?;
+        results.pop().ok_or_else(|| PyRuntimeError::new_err("Cast gives one tensor"))
+    })
+}
+
+/// The declarations of the ops that ran, by the text that Python names them by, which a function passes at every call.
+fn declaration(context: &EagerContext, op: &Bound<'_, PyString>) -> PyResult<&'static OpDef> {
+    Ok(context.registry().op(op.extract::<&str>()?).or_raise()?.def)
+}
+
+/// Runs an op on the inputs, in the order of its declaration, and the attrs that do not follow from them, in order too; `None` for
+/// those that keep their defaults. Returns a tensor, a list of tensors, a tuple of these if there are several outputs, or `None`.
+#[pyfunction]
+#[pyo3(signature = (op, inputs, attrs, name=None))]
+pub(crate) fn execute<'py>(
+    py: Python<'py>,
+    op: &Bound<'py, PyString>,
+    inputs: &Bound<'py, PyTuple>,
+    attrs: &Bound<'py, PyTuple>,
+    name: Option<String>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let context = context(py)?;
+    let def = declaration(context, op)?;
+    let mut request = NodeRequest::new(def);
+    request.name = name;
+    take_inputs(def, inputs, &mut request)?;
+    request.attrs = take_attrs(def, attrs)?;
+    let lent = Lent::of(def, &mut request)?;
+    let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
+    let results = {
+        let (request, lengths) = (&mut request, &mut lengths);
+        py.detach(move || {
+            context.execute(request, |signature| {
+                lengths.extend(signature.output_ranges.iter().zip(&*def.outputs).map(|(range, arg)| {
+                    arg.is_list().then_some(range.len())
+                }));
+                Ok(())
+            })
+        })
+    };
+    let mut results = results.map_err(|error| raise(&error))?;
+    lent.keep_out_of(&mut results)?;
+    give(py, results, &lengths)
+}
+
+fn take_inputs(
+    def: &OpDef,
+    inputs: &Bound<'_, PyTuple>,
+    request: &mut NodeRequest<'_, CoreTensor>,
+) -> PyResult<()> {
+    if inputs.len() != def.inputs.len() {
+        let (given, expected) = (inputs.len(), def.inputs.len());
+        return Err(PyTypeError::new_err(format!("{} takes {expected} inputs, not {given}", def.name)));
+    }
+    for (arg, value) in def.inputs.iter().zip(inputs.iter_borrowed()) {
+        let named = |error: PyErr| {
+            Python::attach(|py| {
+                let text = format!("{} of {}: {}", arg.name, def.name, error.value(py));
+                match error.is_instance_of::<PyTypeError>(py) {
+                    true => PyTypeError::new_err(text),
+                    false => error,
+                }
+            })
+        };
+        request.inputs.push(match arg.is_list() {
+            false => NodeInput::Single(operand(&value).map_err(named)?),
+            true => {
+                let values = value.try_iter().map_err(|_| {
+                    let kind = value.get_type().to_string();
+                    named(PyTypeError::new_err(format!("expected a list of tensors, not a {kind}")))
+                })?;
+                NodeInput::List(values.map(|value| operand(&value?)).collect::<PyResult<_>>().map_err(named)?)
+            }
+        });
+    }
+    Ok(())
+}
+
+fn take_attrs(def: &OpDef, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
+    let mut attrs = AttrMap::new();
+    let asked = def.attrs.iter().filter(|attr| !def.is_inferred(&attr.name));
+    let mut count = 0;
+    for (attr, value) in asked.zip(values.iter_borrowed()) {
+        count += 1;
+        if value.is_none() && (attr.default.is_some() || attr.ty.base != kernlink::attr::AttrBase::Shape) {
+            continue;
+        }
+        let value = attr_value(&value, attr.ty).map_err(|error| {
+            Python::attach(|py| PyTypeError::new_err(format!("{} of {}: {}", attr.name, def.name, error.value(py))))
+        })?;
+        attrs.insert(&*attr.name, value);
+    }
+    match count == values.len() {
+        true => Ok(attrs),
+        false => Err(PyTypeError::new_err(format!("{} takes {count} attrs, not {}", def.name, values.len()))),
+    }
+}
+
+/// The inputs whose memory is not Kernlink's: Python may change it after the call, so that no result may have it.
+pub(crate) struct Lent(SmallVec<[(usize, usize); 2]>);
+
+impl Lent {
+    /// Those of a call. An op with state could keep them beyond it, so that it gets copies.
+    fn of(def: &OpDef, request: &mut NodeRequest<'_, CoreTensor>) -> PyResult<Lent> {
+        let mut lent = Lent(SmallVec::new());
+        for input in &mut request.inputs {
+            let operands = match input {
+                NodeInput::Single(operand) => std::slice::from_mut(operand),
+                NodeInput::List(operands) => &mut operands[..],
+            };
+            for operand in operands {
+                let Operand::Constant(tensor) = operand else { continue };
+                match def.is_stateful {
+                    true => tensor.make_unique().or_raise()?,
+                    false => lent.add(tensor)?,
+                }
+            }
+        }
+        Ok(lent)
+    }
+
+    /// Those among the tensors that Python gave.
+    pub(crate) fn add(&mut self, tensor: &CoreTensor) -> PyResult<()> {
+        if tensor.dtype().is_pod() {
+            let start = tensor.bytes().or_raise()?.as_ptr().addr();
+            self.0.push((start, start + tensor.num_bytes()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn none() -> Lent {
+        Lent(SmallVec::new())
+    }
+
+    /// Copies the results that are in what was lent.
+    pub(crate) fn keep_out_of(&self, results: &mut [CoreTensor]) -> PyResult<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        for result in results {
+            if result.dtype().is_pod() && result.device_memory().is_none() {
+                let at = result.bytes().or_raise()?.as_ptr().addr();
+                if self.0.iter().any(|&(start, end)| (start..end).contains(&at)) {
+                    result.make_unique().or_raise()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The results as Python has them.
+fn give<'py>(
+    py: Python<'py>,
+    results: SmallVec<[CoreTensor; 2]>,
+    lengths: &[Option<usize>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut results = results.into_iter();
+    let mut output = |length: &Option<usize>| -> PyResult<Bound<'py, PyAny>> {
+        match length {
+            None => {
+                let tensor = results.next().ok_or_else(|| PyRuntimeError::new_err("an output is missing"))?;
+                Ok(Bound::new(py, Tensor::new(tensor))?.into_any())
+            }
+            Some(length) => {
+                let tensors = results.by_ref().take(*length).map(|tensor| Bound::new(py, Tensor::new(tensor)));
+                Ok(PyList::new(py, tensors.collect::<PyResult<Vec<_>>>()?)?.into_any())
+            }
+        }
+    };
+    match lengths {
+        [] => Ok(py.None().into_bound(py)),
+        [one] => output(one),
+        several => {
+            let outputs = several.iter().map(output).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyTuple::new(py, outputs)?.into_any())
+        }
+    }
+}
+
+/// Runs an op whose attrs keep their defaults.
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    op: &'static str,
+    inputs: &[&Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let def = context(py)?.registry().op(op).or_raise()?.def;
+    let asked = def.attrs.iter().filter(|attr| !def.is_inferred(&attr.name)).count();
+    let attrs = PyTuple::new(py, vec![py.None().into_bound(py); asked])?;
+    execute(py, &PyString::intern(py, op), &PyTuple::new(py, inputs)?, &attrs, None)
+}

@@ -1,0 +1,148 @@
+//! The values of attrs, from Python and to it.
+
+use kernlink::attr::{AttrBase, AttrType, AttrValue, FunctionRef};
+use kernlink::dtype::{DataType, TString};
+use kernlink::shape::PartialShape;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyInt, PyList};
+
+use crate::convert::{tensor_of, text};
+use crate::dtypes::{dtype_of, name_of};
+use crate::error::Raise;
+use crate::tensor::Tensor;
+
+/// The value of an attr of this type that Python gave.
+///
+/// # Errors
+/// TypeError for what is no such value.
+pub(crate) fn attr_value(value: &Bound<'_, PyAny>, ty: AttrType) -> PyResult<AttrValue> {
+    macro_rules! value {
+        ($one:ident, $many:ident, $convert:expr) => {
+            match ty.list {
+                false => AttrValue::$one($convert(value)?),
+                true => AttrValue::$many(items(value)?.iter().map($convert).collect::<PyResult<_>>()?),
+            }
+        };
+    }
+    Ok(match ty.base {
+        AttrBase::String => value!(String, ListString, string),
+        AttrBase::Int => value!(Int, ListInt, integer),
+        AttrBase::Float => value!(Float, ListFloat, float),
+        AttrBase::Bool => value!(Bool, ListBool, boolean),
+        AttrBase::Type => value!(Type, ListType, dtype_of),
+        AttrBase::Shape => value!(Shape, ListShape, shape),
+        AttrBase::Tensor => value!(Tensor, ListTensor, |value: &Bound<'_, PyAny>| tensor_of(value, None)),
+        AttrBase::Func => value!(Func, ListFunc, function),
+    })
+}
+
+fn wrong(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!("expected {expected}, not the {kind} {}", shortened(value)))
+}
+
+fn shortened(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map(|text| text.to_string()).unwrap_or_default();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if text(value)?.is_some() {
+        return Err(wrong(value, "a list"));
+    }
+    match value.try_iter() {
+        Ok(items) => items.collect(),
+        Err(_) => Err(wrong(value, "a list")),
+    }
+}
+
+fn string(value: &Bound<'_, PyAny>) -> PyResult<TString> {
+    text(value)?.ok_or_else(|| wrong(value, "a string"))
+}
+
+fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let is_number = !value.is_instance_of::<PyBool>();
+    value.extract().ok().filter(|_| is_number).ok_or_else(|| wrong(value, "an integer of 64 bits"))
+}
+
+fn float(value: &Bound<'_, PyAny>) -> PyResult<f32> {
+    let is_number = !value.is_instance_of::<PyBool>();
+    value.extract::<f64>().ok().filter(|_| is_number).map(|value| value as f32).ok_or_else(|| wrong(value, "a float"))
+}
+
+fn boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        return Ok(value.extract::<i64>()? != 0);
+    }
+    value.extract().map_err(|_| wrong(value, "a bool"))
+}
+
+/// `None` for any rank, or a list of sizes, `None` or -1 for those that are unknown.
+pub(crate) fn shape(value: &Bound<'_, PyAny>) -> PyResult<PartialShape> {
+    if value.is_none() {
+        return Ok(PartialShape::unknown());
+    }
+    if value.is_instance_of::<PyInt>() {
+        return PartialShape::from_dims(&[integer(value)?]).or_raise();
+    }
+    let dim = |item: &Bound<'_, PyAny>| if item.is_none() { Ok(-1) } else { integer(item) };
+    let dims = items(value)?.iter().map(dim).collect::<PyResult<Vec<i64>>>()?;
+    PartialShape::from_dims(&dims).or_raise()
+}
+
+/// A function by its name, or something that has one.
+fn function(value: &Bound<'_, PyAny>) -> PyResult<FunctionRef> {
+    let name = match text(value)? {
+        Some(name) => String::from_utf8(name.as_bytes().to_vec())
+            .map_err(|_| PyValueError::new_err("the name of a function is UTF-8"))?,
+        None => match value.getattr("name") {
+            Ok(name) => name.extract()?,
+            Err(_) => return Err(wrong(value, "a function or its name")),
+        },
+    };
+    Ok(FunctionRef { name, attrs: Default::default() })
+}
+
+/// The value of an attr, for Python.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &AttrValue) -> PyResult<Bound<'py, PyAny>> {
+    fn list<'py, T>(
+        py: Python<'py>,
+        values: &[T],
+        convert: impl Fn(&T) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = values.iter().map(convert).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyList::new(py, values)?.into_any())
+    }
+    let string = |text: &TString| Ok(PyBytes::new(py, text.as_bytes()).into_any());
+    let int = |value: &i64| Ok(value.into_pyobject(py)?.into_any());
+    let float = |value: &f32| Ok(f64::from(*value).into_pyobject(py)?.into_any());
+    let bool = |value: &bool| Ok(PyBool::new(py, *value).to_owned().into_any());
+    let dtype = |dtype: &DataType| Ok(name_of(*dtype).into_pyobject(py)?.into_any());
+    let shape = |shape: &PartialShape| Ok(shape.dims().map(<[_]>::to_vec).into_pyobject(py)?.into_any());
+    let tensor = |tensor: &kernlink::tensor::Tensor| Ok(Bound::new(py, Tensor::new(tensor.clone()))?.into_any());
+    let func = |function: &FunctionRef| Ok(function.name.as_str().into_pyobject(py)?.into_any());
+    match value {
+        AttrValue::String(value) => string(value),
+        AttrValue::Int(value) => int(value),
+        AttrValue::Float(value) => float(value),
+        AttrValue::Bool(value) => bool(value),
+        AttrValue::Type(value) => dtype(value),
+        AttrValue::Shape(value) => shape(value),
+        AttrValue::Tensor(value) => tensor(value),
+        AttrValue::Func(value) => func(value),
+        AttrValue::ListString(values) => list(py, values, string),
+        AttrValue::ListInt(values) => list(py, values, int),
+        AttrValue::ListFloat(values) => list(py, values, float),
+        AttrValue::ListBool(values) => list(py, values, bool),
+        AttrValue::ListType(values) => list(py, values, dtype),
+        AttrValue::ListShape(values) => list(py, values, shape),
+        AttrValue::ListTensor(values) => list(py, values, tensor),
+        AttrValue::ListFunc(values) => list(py, values, func),
+        AttrValue::EmptyList => Ok(PyList::empty(py).into_any()),
+        AttrValue::Placeholder(name) => Ok(format!("${name}").into_pyobject(py)?.into_any()),
+    }
+}
