@@ -1,6 +1,7 @@
 //! Python's values as tensors.
 
 use kernlink::dtype::{Complex64, DataType, TString};
+use kernlink::gradient::Traced;
 use kernlink::graph::Operand;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor as CoreTensor;
@@ -27,10 +28,39 @@ enum Plain {
 }
 
 /// A value for an input of an op. Numbers of Python's own take the dtype that the op asks for.
-pub(crate) fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
-    if let Ok(tensor) = value.cast::<Tensor>() {
-        return Ok(Operand::Value(tensor.get().core().clone()));
+pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Operand<V>> {
+    if let Some(given) = V::given(value)? {
+        return Ok(given);
     }
+    Ok(match plain(value)? {
+        Operand::Value(tensor) | Operand::Constant(tensor) => Operand::Constant(tensor),
+        Operand::Literal(tensor) => Operand::Literal(tensor),
+    })
+}
+
+/// What ops are given beside constants: tensors, or those that tapes know, or outputs in a graph.
+pub(crate) trait Given: Sized {
+    /// The operand, if the value is such a thing.
+    fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<Self>>>;
+}
+
+impl Given for CoreTensor {
+    fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<CoreTensor>>> {
+        Ok(value.cast::<Tensor>().ok().map(|tensor| Operand::Value(tensor.get().core().clone())))
+    }
+}
+
+impl Given for Traced {
+    fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<Traced>>> {
+        match value.cast::<Tensor>() {
+            Ok(tensor) => tensor.get().traced().or_raise().map(|traced| Some(Operand::Value(traced))),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// A value of Python's own, or of NumPy's.
+fn plain(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
     if let Some(scalar) = scalar(value)? {
         return Ok(scalar);
     }
@@ -262,7 +292,7 @@ fn mixed(what: &str, others: &Plain) -> PyErr {
 /// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
 /// floats float32.
 pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
-    let tensor = match operand(value)? {
+    let tensor = match operand::<CoreTensor>(value)? {
         Operand::Value(tensor) | Operand::Constant(tensor) => tensor,
         Operand::Literal(literal) => {
             let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };

@@ -2,6 +2,7 @@
 
 use kernlink::attr::AttrMap;
 use kernlink::dtype::DataType;
+use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::graph::{NodeInput, NodeRequest, Operand};
 use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
@@ -12,8 +13,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::convert::operand;
-use crate::error::{Raise, raise};
+use crate::convert::{Given, operand};
+use crate::error::Raise;
 use crate::tensor::Tensor;
 use crate::values::attr_value;
 
@@ -63,32 +64,57 @@ pub(crate) fn execute<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let context = context(py)?;
     let def = declaration(context, op)?;
+    let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
+    if crate::tape::is_recording() {
+        let (request, lent) = request::<Traced>(def, inputs, attrs, name)?;
+        let mut results = crate::tape::execute(py, def, request, &mut lengths)?;
+        if !lent.is_none() {
+            // Nothing that a tape knows has lent memory: what has, it gave on as it is.
+            for result in &mut results {
+                let mut copy = [result.tensor().clone()];
+                if lent.keep_out_of(&mut copy)? {
+                    let [copy] = copy;
+                    *result = copy.into_traced().or_raise()?;
+                }
+            }
+        }
+        return give(py, results.into_iter().map(Tensor::of_traced), &lengths);
+    }
+    let (mut request, lent) = request::<CoreTensor>(def, inputs, attrs, name)?;
+    let results = {
+        let (request, lengths) = (&mut request, &mut lengths);
+        py.detach(move || {
+            context.execute(request, |signature| {
+                let ranges = signature.output_ranges.iter().zip(&*def.outputs);
+                lengths.extend(ranges.map(|(range, arg)| arg.is_list().then_some(range.len())));
+                Ok(())
+            })
+        })
+    };
+    let mut results = results.or_raise()?;
+    lent.keep_out_of(&mut results)?;
+    give(py, results.into_iter().map(Tensor::new), &lengths)
+}
+
+/// What is asked of an op, and the memory that it is lent.
+fn request<V: Given>(
+    def: &'static OpDef,
+    inputs: &Bound<'_, PyTuple>,
+    attrs: &Bound<'_, PyTuple>,
+    name: Option<String>,
+) -> PyResult<(NodeRequest<'static, V>, Lent)> {
     let mut request = NodeRequest::new(def);
     request.name = name;
     take_inputs(def, inputs, &mut request)?;
     request.attrs = take_attrs(def, attrs)?;
     let lent = Lent::of(def, &mut request)?;
-    let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
-    let results = {
-        let (request, lengths) = (&mut request, &mut lengths);
-        py.detach(move || {
-            context.execute(request, |signature| {
-                lengths.extend(signature.output_ranges.iter().zip(&*def.outputs).map(|(range, arg)| {
-                    arg.is_list().then_some(range.len())
-                }));
-                Ok(())
-            })
-        })
-    };
-    let mut results = results.map_err(|error| raise(&error))?;
-    lent.keep_out_of(&mut results)?;
-    give(py, results, &lengths)
+    Ok((request, lent))
 }
 
-fn take_inputs(
+fn take_inputs<V: Given>(
     def: &OpDef,
     inputs: &Bound<'_, PyTuple>,
-    request: &mut NodeRequest<'_, CoreTensor>,
+    request: &mut NodeRequest<'_, V>,
 ) -> PyResult<()> {
     if inputs.len() != def.inputs.len() {
         let (given, expected) = (inputs.len(), def.inputs.len());
@@ -143,7 +169,7 @@ pub(crate) struct Lent(SmallVec<[(usize, usize); 2]>);
 
 impl Lent {
     /// Those of a call. An op with state could keep them beyond it, so that it gets copies.
-    fn of(def: &OpDef, request: &mut NodeRequest<'_, CoreTensor>) -> PyResult<Lent> {
+    fn of<V>(def: &OpDef, request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
         let mut lent = Lent(SmallVec::new());
         for input in &mut request.inputs {
             let operands = match input {
@@ -174,38 +200,43 @@ impl Lent {
         Lent(SmallVec::new())
     }
 
-    /// Copies the results that are in what was lent.
-    pub(crate) fn keep_out_of(&self, results: &mut [CoreTensor]) -> PyResult<()> {
+    fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Copies the results that are in what was lent; returns whether there were any.
+    pub(crate) fn keep_out_of(&self, results: &mut [CoreTensor]) -> PyResult<bool> {
+        let mut copied = false;
         if self.0.is_empty() {
-            return Ok(());
+            return Ok(copied);
         }
         for result in results {
             if result.dtype().is_pod() && result.device_memory().is_none() {
                 let at = result.bytes().or_raise()?.as_ptr().addr();
                 if self.0.iter().any(|&(start, end)| (start..end).contains(&at)) {
                     result.make_unique().or_raise()?;
+                    copied = true;
                 }
             }
         }
-        Ok(())
+        Ok(copied)
     }
 }
 
 /// The results as Python has them.
 fn give<'py>(
     py: Python<'py>,
-    results: SmallVec<[CoreTensor; 2]>,
+    mut results: impl Iterator<Item = Tensor>,
     lengths: &[Option<usize>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut results = results.into_iter();
     let mut output = |length: &Option<usize>| -> PyResult<Bound<'py, PyAny>> {
         match length {
             None => {
                 let tensor = results.next().ok_or_else(|| PyRuntimeError::new_err("an output is missing"))?;
-                Ok(Bound::new(py, Tensor::new(tensor))?.into_any())
+                Ok(Bound::new(py, tensor)?.into_any())
             }
             Some(length) => {
-                let tensors = results.by_ref().take(*length).map(|tensor| Bound::new(py, Tensor::new(tensor)));
+                let tensors = results.by_ref().take(*length).map(|tensor| Bound::new(py, tensor));
                 Ok(PyList::new(py, tensors.collect::<PyResult<Vec<_>>>()?)?.into_any())
             }
         }

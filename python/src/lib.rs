@@ -14,6 +14,7 @@ mod foreign;
 mod interrupt;
 mod library;
 mod model;
+mod tape;
 mod tensor;
 mod values;
 
@@ -23,6 +24,7 @@ use pyo3::prelude::*;
 fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<tensor::Tensor>()?;
+    module.add_class::<tape::GradientTape>()?;
     module.add_class::<model::SavedModel>()?;
     module.add_class::<model::Signature>()?;
     module.add_class::<model::Session>()?;

@@ -1,6 +1,9 @@
 //! `kernlink.Tensor`.
 
+use std::sync::OnceLock;
+
 use kernlink::dtype::{Complex64, DataType, TString};
+use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -14,15 +17,35 @@ use crate::error::Raise;
 
 /// An array of elements of one dtype, which never changes.
 #[pyclass(module = "kernlink", name = "Tensor", frozen, weakref)]
-pub(crate) struct Tensor(CoreTensor);
+pub(crate) struct Tensor(CoreTensor, OnceLock<Traced>);
 
 impl Tensor {
     pub(crate) fn new(tensor: CoreTensor) -> Tensor {
-        Tensor(tensor)
+        Tensor(tensor, OnceLock::new())
+    }
+
+    /// One that tapes know.
+    pub(crate) fn of_traced(traced: Traced) -> Tensor {
+        Tensor(traced.tensor().clone(), OnceLock::from(traced))
     }
 
     pub(crate) fn core(&self) -> &CoreTensor {
         &self.0
+    }
+
+    /// As tapes know it.
+    pub(crate) fn traced(&self) -> kernlink::Result<Traced> {
+        match self.1.get() {
+            Some(traced) => Ok(traced.clone()),
+            None => self.0.clone().into_traced(),
+        }
+    }
+
+    /// Has a tape know it, under the id that it has already, if it has one.
+    pub(crate) fn watch(&self, watch: impl FnOnce(Traced) -> kernlink::Result<Traced>) -> kernlink::Result<()> {
+        let watched = watch(self.traced()?)?;
+        let _ = self.1.set(watched);
+        Ok(())
     }
 }
 
@@ -235,7 +258,7 @@ impl Tensor {
         let mut shape = self.0.shape().clone();
         shape.remove(0);
         let row = self.0.slice_rows(row, row + 1).and_then(|row| row.reshaped(shape)).or_raise()?;
-        Ok(Tensor(row))
+        Ok(Tensor::new(row))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

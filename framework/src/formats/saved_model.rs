@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::checkpoint::CheckpointReader;
 use super::meta_graph::{INIT_SIGNATURE, LoadOptions, MetaGraph, node_of, path_tensor};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::graph::NodeClass;
 use crate::proto::{self, AssetFileDef, MetaGraphDef, collection_def, read_saved_model, tensor_info};
 use crate::registry::Registry;
@@ -28,15 +28,12 @@ pub struct SavedModel {
 /// The message in a SavedModel's folder: `saved_model.pb`, or else `saved_model.pbtxt`.
 ///
 /// # Errors
-/// NOT_FOUND if there is neither; DATA_LOSS if it is no SavedModel; otherwise as [`read_saved_model`].
+/// NOT_FOUND if there is neither; otherwise as [`read_saved_model`].
 pub fn read_saved_model_folder(folder: impl AsRef<Path>) -> Result<proto::SavedModel> {
     let folder = folder.as_ref();
     let files = ["saved_model.pb", "saved_model.pbtxt"].map(|name| folder.join(name));
     match files.iter().find(|file| file.exists() && !file.is_dir()) {
-        Some(file) => read_saved_model(file).map_err(|error| match error.code() {
-            Code::InvalidArgument => Error::data_loss(error.message()),
-            _ => error,
-        }),
+        Some(file) => read_saved_model(file),
         None => Err(Error::not_found(format!(
             "Could not find SavedModel .pb or .pbtxt at supplied export directory path: {}",
             folder.display()
@@ -238,6 +235,7 @@ impl Deref for SavedModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
     use crate::proto::{TensorInfo, meta_graph_def::MetaInfoDef};
 
     fn graph(tags: &[&str]) -> MetaGraphDef {

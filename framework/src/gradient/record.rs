@@ -26,7 +26,7 @@ pub(super) enum Runs<'p> {
 }
 
 /// What runs ops on tensors that have ids.
-pub(super) trait Execute {
+pub(super) trait Execute: Send {
     /// Runs an op, and empties the inputs of the request.
     fn execute(&mut self, request: &mut NodeRequest<'_, Traced>) -> Result<Executed>;
 

@@ -55,6 +55,16 @@ impl GradientTape<'static> {
     pub fn new(context: &EagerContext) -> GradientTape<'static> {
         GradientTape::on(Runs::Context(context.clone()))
     }
+
+    /// Does `work` with this tape [nested](GradientTape::nested) in another: for programs that hold tapes side by side, as bindings of
+    /// other languages do. The tape keeps what it records.
+    pub fn within<R>(&mut self, outer: &mut GradientTape<'_>, work: impl FnOnce(&mut GradientTape<'_>) -> R) -> R {
+        let mut nested = outer.nested();
+        nested.swap(self);
+        let done = work(&mut nested);
+        nested.swap(self);
+        done
+    }
 }
 
 impl<'p> GradientTape<'p> {
@@ -73,6 +83,16 @@ impl<'p> GradientTape<'p> {
     /// A tape within this one, which records what that runs and computes: for gradients of gradients.
     pub fn nested(&mut self) -> GradientTape<'_> {
         GradientTape::on(Runs::Tape(self))
+    }
+
+    /// Swaps what was recorded, and how, with another tape, which goes on to run where it does.
+    fn swap(&mut self, other: &mut GradientTape<'_>) {
+        std::mem::swap(&mut self.records, &mut other.records);
+        std::mem::swap(&mut self.known, &mut other.known);
+        std::mem::swap(&mut self.gradients, &mut other.gradients);
+        std::mem::swap(&mut self.is_persistent, &mut other.is_persistent);
+        std::mem::swap(&mut self.is_used, &mut other.is_used);
+        std::mem::swap(&mut self.is_stopped, &mut other.is_stopped);
     }
 
     /// Keeps what is recorded after a gradient was computed, for others.

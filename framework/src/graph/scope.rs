@@ -275,6 +275,12 @@ impl<V> Outputs<V> {
         &self.signature
     }
 
+    /// How many each argument of the op gives, in order: `None` for one that is no list.
+    pub fn lengths<'a>(&'a self, op: &'a OpDef) -> impl Iterator<Item = Option<usize>> + 'a {
+        let ranges = self.signature.output_ranges.iter().zip(op.outputs.iter());
+        ranges.map(|(range, argument)| argument.is_list().then_some(range.len()))
+    }
+
     /// All outputs, in order.
     pub fn into_vec(self) -> Vec<V> {
         self.values.into_iter().flatten().collect()

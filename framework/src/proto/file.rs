@@ -6,7 +6,7 @@ use bytes::Bytes;
 use prost::Message;
 
 use super::{GraphDef, MetaGraphDef, SavedModel};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::tensor::{FileBytes, may_request};
 
 /// A message that is a file's whole content.
@@ -83,10 +83,17 @@ pub fn saved_model_from_bytes(bytes: impl Into<Bytes>) -> Result<SavedModel> {
     from_bytes(bytes.into())
 }
 
-fn read<M: FileMessage>(path: &Path) -> Result<M> {
+/// The message in a file; `malformed` is the code if there is none.
+fn read<M: FileMessage>(path: &Path, malformed: Code) -> Result<M> {
     let bytes = FileBytes::open(path)?;
     let message = if is_text(path) { from_text(&bytes) } else { from_bytes(Bytes::from_owner(bytes)) };
-    message.map_err(|error| error.context(path.display()))
+    message.map_err(|error| {
+        let error = match error.code() {
+            Code::InvalidArgument => Error::new(malformed, error.message()),
+            _ => error,
+        };
+        error.context(path.display())
+    })
 }
 
 /// Reads a graph from a file: text if its name ends in `.pbtxt`, else binary. Large files are mapped: they must not be
@@ -96,7 +103,7 @@ fn read<M: FileMessage>(path: &Path) -> Result<M> {
 /// [`Error::from_io`]'s if the file cannot be read; INVALID_ARGUMENT if it holds no graph; UNIMPLEMENTED
 /// for text without feature `text-format`.
 pub fn read_graph(path: impl AsRef<Path>) -> Result<GraphDef> {
-    read(path.as_ref())
+    read(path.as_ref(), Code::InvalidArgument)
 }
 
 /// Reads a MetaGraph (`.meta`) from a file; see [`read_graph`].
@@ -104,15 +111,15 @@ pub fn read_graph(path: impl AsRef<Path>) -> Result<GraphDef> {
 /// # Errors
 /// As [`read_graph`].
 pub fn read_meta_graph(path: impl AsRef<Path>) -> Result<MetaGraphDef> {
-    read(path.as_ref())
+    read(path.as_ref(), Code::InvalidArgument)
 }
 
 /// Reads a SavedModel (`saved_model.pb`) from a file; see [`read_graph`].
 ///
 /// # Errors
-/// As [`read_graph`].
+/// As [`read_graph`], and DATA_LOSS if it holds no SavedModel.
 pub fn read_saved_model(path: impl AsRef<Path>) -> Result<SavedModel> {
-    read(path.as_ref())
+    read(path.as_ref(), Code::DataLoss)
 }
 
 /// The most bytes of a message: readers count them in 31 bits.
