@@ -13,8 +13,22 @@ from __future__ import annotations
 from . import _dtypes, errors, ops, raw_ops, saved_model
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
-from ._kernlink import Session, Tensor, __version__, as_tensor, from_dlpack, load_graph
+from ._function import Function, function
+from ._kernlink import (
+    GradientTape,
+    Graph,
+    Operation,
+    Session,
+    SymbolicTensor,
+    Tensor,
+    __version__,
+    as_tensor,
+    from_dlpack,
+    load_graph,
+)
 from ._library import load_op_library
+from ._slices import IndexedSlices
+from ._variable import Variable
 
 convert_to_tensor = as_tensor
 
@@ -41,8 +55,15 @@ def constant(value: object, dtype: object = None, shape: object = None) -> Tenso
 __all__ = [
     *_dtypes.__all__,
     "DType",
+    "Function",
+    "GradientTape",
+    "Graph",
+    "IndexedSlices",
+    "Operation",
     "Session",
+    "SymbolicTensor",
     "Tensor",
+    "Variable",
     "__version__",
     "as_dtype",
     "as_tensor",
@@ -50,6 +71,7 @@ __all__ = [
     "convert_to_tensor",
     "errors",
     "from_dlpack",
+    "function",
     "load_graph",
     "load_op_library",
     "ops",

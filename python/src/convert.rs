@@ -6,6 +6,7 @@ use kernlink::graph::Operand;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -32,10 +33,22 @@ pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Operand<V>
     if let Some(given) = V::given(value)? {
         return Ok(given);
     }
-    Ok(match plain(value)? {
+    if let Some(scalar) = scalar(value)? {
+        return Ok(into_operand(scalar));
+    }
+    // Variables stand for their values.
+    if let Ok(read) = value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
+        let read = read.call0()?;
+        return V::given(&read)?.ok_or_else(|| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"));
+    }
+    plain(value).map(into_operand)
+}
+
+fn into_operand<V>(operand: Operand<CoreTensor>) -> Operand<V> {
+    match operand {
         Operand::Value(tensor) | Operand::Constant(tensor) => Operand::Constant(tensor),
         Operand::Literal(tensor) => Operand::Literal(tensor),
-    })
+    }
 }
 
 /// What ops are given beside constants: tensors, or those that tapes know, or outputs in a graph.
@@ -61,9 +74,6 @@ impl Given for Traced {
 
 /// A value of Python's own, or of NumPy's.
 fn plain(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
-    if let Some(scalar) = scalar(value)? {
-        return Ok(scalar);
-    }
     if let Some(tensor) = array(value)? {
         return Ok(Operand::Constant(tensor));
     }
@@ -227,9 +237,9 @@ impl Items {
 
     fn integer(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(number) = value.extract::<i64>() else {
-            let large: u64 = value.extract().map_err(|_| {
-                PyOverflowError::new_err(format!("{value} is no integer that a tensor can hold"))
-            })?;
+            let large: u64 = value
+                .extract()
+                .map_err(|_| PyOverflowError::new_err(format!("{value} is no integer that a tensor can hold")))?;
             let mut before = match self.plain.take() {
                 None => Vec::new(),
                 Some(Plain::Large(numbers)) => numbers,
@@ -328,14 +338,23 @@ fn literal_as(literal: &CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
 }
 
 /// The value as a tensor. Arrays of NumPy's, and tensors of other packages, share their memory with it where they can; `copy`
-/// has it own its elements.
+/// has it own its elements. A tensor is given back as it is.
 #[pyfunction]
 #[pyo3(signature = (value, dtype=None, copy=false))]
-pub(crate) fn as_tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, copy: bool) -> PyResult<Tensor> {
+pub(crate) fn as_tensor<'py>(
+    value: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    copy: bool,
+) -> PyResult<Bound<'py, Tensor>> {
     let dtype = dtype.map(dtype_of).transpose()?;
+    if let Ok(tensor) = value.cast::<Tensor>()
+        && dtype.is_none_or(|dtype| dtype == tensor.get().core().dtype())
+    {
+        return Ok(tensor.clone());
+    }
     let mut tensor = tensor_of(value, dtype)?;
-    if copy && !value.is_instance_of::<Tensor>() {
+    if copy {
         tensor.make_unique().or_raise()?;
     }
-    Ok(Tensor::new(tensor))
+    Bound::new(value.py(), Tensor::new(tensor))
 }

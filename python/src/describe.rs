@@ -29,7 +29,8 @@ pub(crate) fn op_def<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Py
     described.set_item("is_stateful", op.is_stateful)?;
     let deprecated = op.deprecation.as_ref().map(|since| (since.version, &*since.explanation));
     described.set_item("deprecated", deprecated)?;
-    let args = |args: &[ArgDef]| PyList::new(py, args.iter().map(|arg| argument(py, arg)).collect::<PyResult<Vec<_>>>()?);
+    let args =
+        |args: &[ArgDef]| PyList::new(py, args.iter().map(|arg| argument(py, arg)).collect::<PyResult<Vec<_>>>()?);
     described.set_item("inputs", args(&op.inputs)?)?;
     described.set_item("outputs", args(&op.outputs)?)?;
     let attrs = PyList::empty(py);

@@ -228,7 +228,9 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
         false => {
             let (kind, _): (i32, i32) = object.call_method0("__dlpack_device__")?.extract()?;
             if kind != CPU.0 && !HOST_OF_GPU.contains(&kind) {
-                return Err(PyBufferError::new_err("the tensor is in the memory of a device: copy it to the host first"));
+                return Err(PyBufferError::new_err(
+                    "the tensor is in the memory of a device: copy it to the host first",
+                ));
             }
             let version = PyDict::new(py);
             version.set_item("max_version", (1, 0))?;
@@ -279,7 +281,9 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
     let mut expected = 1;
     for (&size, &stride) in dims.iter().zip(strides).rev() {
         if size > 1 && stride != expected {
-            return Err(PyBufferError::new_err("the elements do not lie one after the other: make them contiguous first"));
+            return Err(PyBufferError::new_err(
+                "the elements do not lie one after the other: make them contiguous first",
+            ));
         }
         expected = expected.saturating_mul(size);
     }

@@ -7,14 +7,17 @@ use kernlink::graph::{NodeInput, NodeRequest, Operand};
 use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
+use pyo3::PyClass;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::pyclass_init::PyClassInitializer;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::convert::{Given, operand};
 use crate::error::Raise;
+use crate::graph;
 use crate::tensor::Tensor;
 use crate::values::attr_value;
 
@@ -65,6 +68,26 @@ pub(crate) fn execute<'py>(
     let context = context(py)?;
     let def = declaration(context, op)?;
     let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
+    if let Some(target) = graph::target(inputs) {
+        let request = || {
+            let mut request = NodeRequest::new(def);
+            request.name = name;
+            take_inputs(def, inputs, &mut request)?;
+            request.attrs = take_attrs(def, attrs)?;
+            // What Python may change is no constant.
+            for operand in operands(&mut request) {
+                if let Operand::Constant(tensor) = operand {
+                    tensor.make_unique().or_raise()?;
+                }
+            }
+            Ok(request)
+        };
+        let (outputs, operation) = graph::execute(py, &target, def, request, &mut lengths)?;
+        return match lengths.is_empty() {
+            true => Ok(operation.into_any()),
+            false => give(py, outputs.into_iter(), &lengths),
+        };
+    }
     if crate::tape::is_recording() {
         let (request, lent) = request::<Traced>(def, inputs, attrs, name)?;
         let mut results = crate::tape::execute(py, def, request, &mut lengths)?;
@@ -111,11 +134,7 @@ fn request<V: Given>(
     Ok((request, lent))
 }
 
-fn take_inputs<V: Given>(
-    def: &OpDef,
-    inputs: &Bound<'_, PyTuple>,
-    request: &mut NodeRequest<'_, V>,
-) -> PyResult<()> {
+fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut NodeRequest<'_, V>) -> PyResult<()> {
     if inputs.len() != def.inputs.len() {
         let (given, expected) = (inputs.len(), def.inputs.len());
         return Err(PyTypeError::new_err(format!("{} takes {expected} inputs, not {given}", def.name)));
@@ -164,6 +183,14 @@ fn take_attrs(def: &OpDef, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
     }
 }
 
+/// All that an op is given.
+fn operands<'r, V>(request: &'r mut NodeRequest<'_, V>) -> impl Iterator<Item = &'r mut Operand<V>> {
+    request.inputs.iter_mut().flat_map(|input| match input {
+        NodeInput::Single(operand) => std::slice::from_mut(operand),
+        NodeInput::List(operands) => &mut operands[..],
+    })
+}
+
 /// The inputs whose memory is not Kernlink's: Python may change it after the call, so that no result may have it.
 pub(crate) struct Lent(SmallVec<[(usize, usize); 2]>);
 
@@ -171,17 +198,11 @@ impl Lent {
     /// Those of a call. An op with state could keep them beyond it, so that it gets copies.
     fn of<V>(def: &OpDef, request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
         let mut lent = Lent(SmallVec::new());
-        for input in &mut request.inputs {
-            let operands = match input {
-                NodeInput::Single(operand) => std::slice::from_mut(operand),
-                NodeInput::List(operands) => &mut operands[..],
-            };
-            for operand in operands {
-                let Operand::Constant(tensor) = operand else { continue };
-                match def.is_stateful {
-                    true => tensor.make_unique().or_raise()?,
-                    false => lent.add(tensor)?,
-                }
+        for operand in operands(request) {
+            let Operand::Constant(tensor) = operand else { continue };
+            match def.is_stateful {
+                true => tensor.make_unique().or_raise()?,
+                false => lent.add(tensor)?,
             }
         }
         Ok(lent)
@@ -224,9 +245,9 @@ impl Lent {
 }
 
 /// The results as Python has them.
-fn give<'py>(
+fn give<'py, T: PyClass + Into<PyClassInitializer<T>>>(
     py: Python<'py>,
-    mut results: impl Iterator<Item = Tensor>,
+    mut results: impl Iterator<Item = T>,
     lengths: &[Option<usize>],
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut output = |length: &Option<usize>| -> PyResult<Bound<'py, PyAny>> {

@@ -28,9 +28,10 @@ fn run_options(timeout: Option<f64>) -> PyResult<RunOptions> {
     let mut options = RunOptions::default();
     options.timeout = match timeout {
         None => None,
-        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-            PyValueError::new_err(format!("a timeout is a number of seconds, not {seconds}"))
-        })?),
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|_| PyValueError::new_err(format!("a timeout is a number of seconds, not {seconds}")))?,
+        ),
     };
     Ok(options)
 }
@@ -149,12 +150,17 @@ impl Signature {
     fn __repr__(&self) -> PyResult<String> {
         let described = self.described()?;
         let list = |tensors: &std::collections::BTreeMap<String, kernlink::formats::SignatureTensor>| {
-            let texts = tensors.iter().map(|(name, tensor)| {
-                format!("{name}: {} {}", crate::dtypes::name_of(tensor.dtype), tensor.shape)
-            });
+            let texts = tensors
+                .iter()
+                .map(|(name, tensor)| format!("{name}: {} {}", crate::dtypes::name_of(tensor.dtype), tensor.shape));
             texts.collect::<Vec<_>>().join(", ")
         };
-        Ok(format!("<kernlink.Signature {}({}) -> {{{}}}>", self.name, list(&described.inputs), list(&described.outputs)))
+        Ok(format!(
+            "<kernlink.Signature {}({}) -> {{{}}}>",
+            self.name,
+            list(&described.inputs),
+            list(&described.outputs)
+        ))
     }
 }
 
@@ -209,13 +215,24 @@ pub(crate) struct Session(kernlink::runtime::Session);
 
 #[pymethods]
 impl Session {
-    /// A session of a serialized GraphDef.
+    /// A session of a graph as it is, a `Graph` or a serialized GraphDef, on so many threads; 0 for one per processor.
     #[new]
-    #[pyo3(signature = (graph_def, *, threads=0))]
-    fn new(py: Python<'_>, graph_def: Vec<u8>, threads: usize) -> PyResult<Session> {
+    #[pyo3(signature = (graph, *, threads=0))]
+    fn new(py: Python<'_>, graph: &Bound<'_, PyAny>, threads: usize) -> PyResult<Session> {
+        let (own, def) = match graph.cast::<crate::graph::Graph>() {
+            Ok(graph) => (Some(graph.get().copy()), Vec::new()),
+            Err(_) => (
+                None,
+                graph.extract::<Vec<u8>>().map_err(|_| {
+                    PyTypeError::new_err("a session takes a kernlink.Graph, or a serialized GraphDef as bytes")
+                })?,
+            ),
+        };
         let make = || {
-            let def = kernlink::proto::graph_from_bytes(graph_def)?;
-            let graph = Graph::import(&def, &kernlink::registry()?)?;
+            let graph = match own {
+                Some(graph) => graph,
+                None => Graph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
+            };
             kernlink::runtime::Session::with_options(graph, &session_options(threads))
         };
         py.detach(make).or_raise().map(Session)
@@ -229,24 +246,26 @@ impl Session {
         py: Python<'py>,
         fetches: &Bound<'py, PyAny>,
         feed_dict: Option<&Bound<'py, PyDict>>,
-        targets: Option<Vec<String>>,
+        targets: Option<Vec<Bound<'py, PyAny>>>,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_one = fetches.is_instance_of::<PyString>();
-        let names: Vec<String> = if is_one { vec![fetches.extract()?] } else { fetches.extract()? };
+        let is_one = !(fetches.is_instance_of::<PyList>() || fetches.is_instance_of::<PyTuple>());
+        let names = match is_one {
+            true => vec![name_of(fetches)?],
+            false => fetches.try_iter()?.map(|fetch| name_of(&fetch?)).collect::<PyResult<Vec<_>>>()?,
+        };
         let (mut feeds, mut lent) = (Vec::new(), Lent::none());
         for (name, value) in feed_dict.into_iter().flatten() {
-            let name: String = name.extract()?;
+            let name = name_of(&name)?;
             let dtype = self.dtype_of(&name);
             let tensor = fed(&value, dtype, &name, &mut lent)?;
             feeds.push((name, tensor));
         }
-        let (targets, mut options) = (targets.unwrap_or_default(), run_options(timeout)?);
+        let targets = targets.unwrap_or_default().iter().map(name_of).collect::<PyResult<Vec<_>>>()?;
+        let mut options = run_options(timeout)?;
         let mut results = interrupt::run(py, |cancellation| {
             options.cancellation = cancellation;
             let feeds: Vec<_> = feeds.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
-            let text = |names: &'_ [String]| names.iter().map(|name| name.to_owned()).collect::<Vec<_>>();
-            let (names, targets) = (text(&names), text(&targets));
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
             self.0.run_with(&feeds, &names, &targets, &options)
@@ -270,6 +289,12 @@ impl Session {
     fn graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
         graph_def(py, self.0.graph())
     }
+}
+
+/// The name of an output or an operation: a text, or what has one.
+fn name_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = if value.is_instance_of::<PyString>() { value.clone() } else { value.getattr("name")? };
+    name.extract()
 }
 
 impl Session {

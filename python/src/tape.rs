@@ -126,7 +126,9 @@ impl GradientTape {
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         if !slf.get().is_watching {
-            return Err(PyRuntimeError::new_err("tapes record all variables that are read: watch_accessed_variables=True"));
+            return Err(PyRuntimeError::new_err(
+                "tapes record all variables that are read: watch_accessed_variables=True",
+            ));
         }
         TAPES.with_borrow_mut(|tapes| {
             if tapes.iter().any(|tape| Arc::ptr_eq(tape, &slf.get().tape)) {

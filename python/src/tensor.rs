@@ -11,9 +11,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyComplex, PyDict, PyList, PyTuple};
 
-use crate::dtypes::{name_of, to_array_interface};
+use crate::convert::tensor_of;
+use crate::dtypes::{dtype_of, name_of, to_array_interface};
 use crate::eager::run;
 use crate::error::Raise;
+use crate::operators::operators;
 
 /// An array of elements of one dtype, which never changes.
 #[pyclass(module = "kernlink", name = "Tensor", frozen, weakref)]
@@ -55,9 +57,8 @@ const SHOWN: usize = 1000;
 /// The dtype as the package has it.
 pub(crate) fn dtype_object(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_, PyAny>> {
     static AS_DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let find = AS_DTYPE.get_or_try_init(py, || -> PyResult<_> {
-        Ok(py.import("kernlink._dtypes")?.getattr("as_dtype")?.unbind())
-    })?;
+    let find = AS_DTYPE
+        .get_or_try_init(py, || -> PyResult<_> { Ok(py.import("kernlink._dtypes")?.getattr("as_dtype")?.unbind()) })?;
     find.bind(py).call1((name_of(dtype),))
 }
 
@@ -80,7 +81,9 @@ fn element<'py>(py: Python<'py>, tensor: &CoreTensor, index: usize) -> PyResult<
         DataType::Uint16 => number!(u16, |&value| value),
         DataType::Uint32 => number!(u32, |&value| value),
         DataType::Uint64 => number!(u64, |&value| value),
-        DataType::Bool => Ok(pyo3::types::PyBool::new(py, tensor.as_slice::<bool>().or_raise()?[index]).to_owned().into_any()),
+        DataType::Bool => {
+            Ok(pyo3::types::PyBool::new(py, tensor.as_slice::<bool>().or_raise()?[index]).to_owned().into_any())
+        }
         DataType::Complex64 => {
             let value = tensor.as_slice::<kernlink::dtype::Complex32>().or_raise()?[index];
             Ok(PyComplex::from_doubles(py, value.re.into(), value.im.into()).into_any())
@@ -109,7 +112,9 @@ impl Tensor {
     #[new]
     #[pyo3(signature = (value, dtype=None))]
     fn make(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Tensor> {
-        crate::convert::as_tensor(value, dtype, true)
+        let mut tensor = tensor_of(value, dtype.map(dtype_of).transpose()?)?;
+        tensor.make_unique().or_raise()?;
+        Ok(Tensor::new(tensor))
     }
 
     /// The dtype of the elements.
@@ -293,67 +298,9 @@ impl Tensor {
         let _ = slf;
         Err(PyTypeError::new_err("a tensor is not hashable: use `id(tensor)`, or its elements"))
     }
-
-    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "AddV2", &[slf.as_any(), other])
-    }
-
-    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "AddV2", &[other, slf.as_any()])
-    }
-
-    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Sub", &[slf.as_any(), other])
-    }
-
-    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Sub", &[other, slf.as_any()])
-    }
-
-    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Mul", &[slf.as_any(), other])
-    }
-
-    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Mul", &[other, slf.as_any()])
-    }
-
-    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "RealDiv", &[slf.as_any(), other])
-    }
-
-    fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "RealDiv", &[other, slf.as_any()])
-    }
-
-    fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "FloorDiv", &[slf.as_any(), other])
-    }
-
-    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "FloorMod", &[slf.as_any(), other])
-    }
-
-    fn __pow__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-        _modulo: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Pow", &[slf.as_any(), other])
-    }
-
-    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "BatchMatMulV2", &[slf.as_any(), other])
-    }
-
-    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Neg", &[slf.as_any()])
-    }
-
-    fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        run(slf.py(), "Abs", &[slf.as_any()])
-    }
 }
+
+operators!(Tensor);
 
 /// Elements that NumPy sees as integers of their size.
 #[pyclass(frozen)]

@@ -1,0 +1,156 @@
+"""`kernlink.function`: Python functions that become functions of ops."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ._kernlink import Graph, SymbolicTensor, Tensor, as_tensor, execute
+from ._variable import Variable
+
+_NUMBERS = itertools.count()
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Any:
+    """Adds the tensors in lists, tuples and dicts to `leaves`; returns what they are in."""
+    if isinstance(value, dict):
+        return ("dict", type(value), [(key, _flatten(value[key], leaves)) for key in value])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return ("named", type(value), [_flatten(item, leaves) for item in value])
+    if isinstance(value, (list, tuple)):
+        return ("list", type(value), [_flatten(item, leaves) for item in value])
+    if value is None:
+        return None
+    leaves.append(value)
+    return "leaf"
+
+
+def _rebuild(structure: Any, leaves: Any) -> Any:
+    if structure is None:
+        return None
+    if structure == "leaf":
+        return next(leaves)
+    kind, cls, items = structure
+    if kind == "dict":
+        return cls((key, _rebuild(item, leaves)) for key, item in items)
+    rebuilt = [_rebuild(item, leaves) for item in items]
+    return cls(*rebuilt) if kind == "named" else cls(rebuilt)
+
+
+class _Concrete:
+    """A function of ops, for arguments of certain dtypes and shapes."""
+
+    def __init__(self, name: str, captures: list[Tensor], has_effects: bool, dtypes: list[Any], structure: Any) -> None:
+        self.name = name
+        self.captures = captures
+        self.op = "StatefulPartitionedCall" if has_effects else "PartitionedCall"
+        self.dtypes = dtypes
+        self.structure = structure
+
+    def __call__(self, tensors: list[Any]) -> Any:
+        outputs = execute(self.op, ([*tensors, *self.captures],), (self.dtypes, self.name, None, None, None), None)
+        return _rebuild(self.structure, iter(outputs if isinstance(outputs, list) else []))
+
+
+class Function:
+    """A Python function that is traced: it runs once for arguments of other dtypes and shapes, to make a function of ops, which
+    runs at every call. Numbers, strings and other values that are no tensors are constants of the trace, so that another value
+    is another trace."""
+
+    def __init__(self, python_function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, python_function)
+        self.python_function = python_function
+        self._signature = inspect.signature(python_function)
+        self._traces: dict[Any, _Concrete] = {}
+        self._lock = threading.RLock()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        leaves: list[Any] = []
+        structure = _flatten(list(bound.arguments.values()), leaves)
+        tensors: list[Any] = []
+        key: list[Any] = []
+        for index, leaf in enumerate(leaves):
+            if isinstance(leaf, (Tensor, SymbolicTensor)) or hasattr(leaf, "__array_interface__"):
+                tensor = leaf if isinstance(leaf, SymbolicTensor) else as_tensor(leaf)
+                tensors.append(tensor)
+                shape = tensor.shape
+                key.append((tensor.dtype, None if shape is None else tuple(shape)))
+                leaves[index] = None
+            elif isinstance(leaf, Variable):
+                key.append(id(leaf))
+            else:
+                try:
+                    hash(leaf)
+                    key.append((type(leaf), leaf))
+                except TypeError:
+                    key.append(id(leaf))
+        found = (_frozen(structure), tuple(key))
+        concrete = self._traces.get(found)
+        if concrete is None:
+            with self._lock:
+                concrete = self._traces.get(found)
+                if concrete is None:
+                    concrete = self._traces[found] = self._trace(bound, structure, leaves, tensors)
+        return concrete(tensors)
+
+    def _trace(self, bound: inspect.BoundArguments, structure: Any, leaves: list[Any], tensors: list[Any]) -> _Concrete:
+        graph = Graph._body()
+        with graph:
+            inputs = [graph.placeholder(tensor.dtype, tensor.shape) for tensor in tensors]
+            places = iter(inputs)
+            given = iter([next(places) if leaf is None else leaf for leaf in leaves])
+            arguments = _rebuild(structure, given)
+            for name, value in zip(list(bound.arguments), arguments, strict=True):
+                bound.arguments[name] = value
+            result = self.python_function(*bound.args, **bound.kwargs)
+            outputs: list[Any] = []
+            shape = _flatten(result, outputs)
+            outputs = [_in_graph(output) for output in outputs]
+        name = f"__{self.python_function.__name__.strip('<>')}_{next(_NUMBERS)}"
+        captures, has_effects = graph._finish(name, inputs, outputs)
+        return _Concrete(name, captures, has_effects, [output.dtype for output in outputs], shape)
+
+
+def _in_graph(value: Any) -> Any:
+    """A result as an output of the graph that is entered."""
+    if isinstance(value, SymbolicTensor):
+        return value
+    if isinstance(value, Variable):
+        return value.read_value()
+    return execute("Identity", (value,), (), None)
+
+
+def _frozen(structure: Any) -> Any:
+    if not isinstance(structure, tuple):
+        return structure
+    kind, cls, items = structure
+    if kind == "dict":
+        return (kind, cls, tuple((key, _frozen(item)) for key, item in items))
+    return (kind, cls, tuple(_frozen(item) for item in items))
+
+
+def function(python_function: Callable[..., Any]) -> Function:
+    """Has a Python function run as one of ops.
+
+        @kernlink.function
+        def f(x):
+            return x * x + 1.0
+
+    Args:
+      python_function: what it calls of `raw_ops`, `ops` and operators becomes nodes; all else happens once, while it is traced.
+
+    Returns:
+      The function, which takes and gives what the Python function does, with tensors for what ops compute.
+    """
+    return Function(python_function)

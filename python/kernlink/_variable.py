@@ -1,0 +1,120 @@
+"""Variables."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from . import raw_ops
+from ._kernlink import Tensor, as_tensor
+
+_NUMBERS = itertools.count()
+
+
+class Variable:
+    """A value that ops change: weights that are trained, counters.
+
+    Tapes record what is read, and functions take the variables that they use as they are when they are called.
+    """
+
+    def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
+        value = as_tensor(initial_value, dtype, True)
+        self._dtype = value.dtype
+        self._shape = value.shape
+        self.trainable = trainable
+        self.name = name or "Variable"
+        shared = f"kernlink_{self.name}_{next(_NUMBERS)}"
+        #: The resource's handle, which the ops of variables take.
+        self.handle: Tensor = raw_ops.VarHandleOp(dtype=value.dtype, shape=list(value.shape), shared_name=shared)
+        raw_ops.AssignVariableOp(resource=self.handle, value=value)
+        weakref.finalize(self, _destroy, self.handle)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self._dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self._shape
+
+    def read_value(self) -> Any:
+        """The value: a tensor, or an output of the graph that is entered."""
+        return raw_ops.ReadVariableOp(resource=self.handle, dtype=self._dtype)
+
+    value = read_value
+
+    def _own(self, value: Any) -> Any:
+        """The value in the variable's dtype, if it is one of Python's own."""
+        is_plain = isinstance(value, (int, float, complex, str, bytes, list, tuple))
+        return as_tensor(value, self._dtype) if is_plain else value
+
+    def assign(self, value: Any) -> Variable:
+        """Sets the value."""
+        raw_ops.AssignVariableOp(resource=self.handle, value=self._own(value))
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        """Adds to the value."""
+        raw_ops.AssignAddVariableOp(resource=self.handle, value=self._own(delta))
+        return self
+
+    def assign_sub(self, delta: Any) -> Variable:
+        """Subtracts from the value."""
+        raw_ops.AssignSubVariableOp(resource=self.handle, value=self._own(delta))
+        return self
+
+    def numpy(self) -> Any:
+        """The value as an array of NumPy's."""
+        return self.read_value().numpy()
+
+    def __kernlink_tensor__(self) -> Any:
+        return self.read_value()
+
+    def __add__(self, other: Any) -> Any:
+        return self.read_value() + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.read_value()
+
+    def __sub__(self, other: Any) -> Any:
+        return self.read_value() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.read_value()
+
+    def __mul__(self, other: Any) -> Any:
+        return self.read_value() * other
+
+    def __rmul__(self, other: Any) -> Any:
+        return other * self.read_value()
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.read_value() / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.read_value()
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.read_value() @ other
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return other @ self.read_value()
+
+    def __pow__(self, other: Any) -> Any:
+        return self.read_value() ** other
+
+    def __neg__(self) -> Any:
+        return -self.read_value()
+
+    def __repr__(self) -> str:
+        return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _destroy(handle: Tensor) -> None:
+    try:
+        raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
+    except Exception:  # The interpreter is ending.
+        pass
