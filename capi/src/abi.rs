@@ -56,6 +56,11 @@ pub struct TF_Output {
     pub index: c_int,
 }
 
+impl TF_Output {
+    /// None: of no operation.
+    pub const NONE: TF_Output = TF_Output { oper: std::ptr::null_mut(), index: -1 };
+}
+
 /// What an attr's value is.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@
 
 pub mod abi;
 pub mod absent;
+mod call;
 pub mod eager;
 pub mod export;
 pub mod function;
@@ -29,3 +30,4 @@ mod pointer;
 mod program;
 pub mod session;
 pub mod tensor;
+mod values;

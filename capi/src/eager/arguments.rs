@@ -6,12 +6,13 @@ use kernlink::attr::AttrValue;
 use kernlink::graph::{NodeInput, Operand};
 use kernlink::op::{ArgDef, ArgType, OpDef};
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Error, Result};
+use kernlink::{Error, Result};
 use kernlink_library::host::{report, text};
 
 use super::op::{COp, Given};
 use crate::abi::{TF_Status, TFE_Op};
 use crate::pointer::borrow;
+use crate::values::missing;
 
 impl COp {
     /// Gives the inputs to the request, by the arguments of the op.
@@ -88,11 +89,6 @@ fn input(tensors: &mut impl Iterator<Item = Operand<Tensor>>, given: Given) -> O
         Given::Single => tensors.next().map(NodeInput::Single),
         Given::List(length) => Some(NodeInput::List(tensors.take(length).collect())),
     }
-}
-
-/// An attr that has no value.
-pub(super) fn missing(op: &str, attr: &str) -> Error {
-    Error::new(Code::NotFound, format!("No attr named '{attr}' in NodeDef:\n\t [[{{{{node {op}}}}}]]"))
 }
 
 macro_rules! lengths {

@@ -4,14 +4,13 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use kernlink::attr::{AttrType, AttrValue, FunctionRef};
-use kernlink::dtype::TString;
 use kernlink::{Error, Result};
 use kernlink_library::host::{dtype_of, guarded, report, text};
 
 use super::op::{COp, unknown};
 use crate::abi::{TF_DataType, TF_Status, TF_Tensor, TFE_Context, TFE_Op};
-use crate::graph::{attr_type, byte_strings, constant, partial_shape};
-use crate::pointer::{borrow, borrow_mut, bytes, put, slice};
+use crate::pointer::{borrow, borrow_mut, put};
+use crate::values::{attr_type, constant, function_named, list, partial_shape, partial_shapes, string, strings};
 
 impl COp {
     /// Sets an attr.
@@ -101,8 +100,7 @@ macro_rules! scalars {
 
 scalars! {
     /// Sets an attr to a string of `length` bytes.
-    TFE_OpSetAttrString(value: *const c_void, length: usize) =
-        bytes("the value", value.cast(), length).map(TString::from);
+    TFE_OpSetAttrString(value: *const c_void, length: usize) = string(value, length);
     /// Sets an attr to an integer.
     TFE_OpSetAttrInt(value: i64) = Ok(value);
     /// Sets an attr to a float.
@@ -114,10 +112,10 @@ scalars! {
     /// Sets an attr to the function that another op's description names, with that op's attrs.
     TFE_OpSetAttrFunction(value: *const TFE_Op) = COp::function(value);
     /// Sets an attr to the function of this name, without attrs.
-    TFE_OpSetAttrFunctionName(data: *const c_char, length: usize) = function_named(bytes("the name", data, length)?);
+    TFE_OpSetAttrFunctionName(data: *const c_char, length: usize) = function_named(data, length);
     /// Sets an attr to a list of strings.
     TFE_OpSetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
-        byte_strings(values, lengths, num_values, |bytes| Ok(TString::from(bytes)));
+        strings(values, lengths, num_values);
     /// Sets an attr to a list of integers.
     TFE_OpSetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
     /// Sets an attr to a list of floats.
@@ -130,20 +128,6 @@ scalars! {
     /// Sets an attr to a list of functions that other ops' descriptions name.
     TFE_OpSetAttrFunctionList(values: *const *const TFE_Op, num_values: c_int) =
         list(values, num_values, |&value| COp::function(value));
-}
-
-/// What an array of C's becomes.
-///
-/// # Safety
-/// As said in `pointer`.
-unsafe fn list<T, V>(values: *const T, count: c_int, convert: impl Fn(&T) -> Result<V>) -> Result<Vec<V>> {
-    // SAFETY: as the caller says.
-    unsafe { slice("values", values, count) }?.iter().map(convert).collect()
-}
-
-fn function_named(name: &[u8]) -> Result<FunctionRef> {
-    let name = std::str::from_utf8(name).map_err(|_| Error::invalid_argument("a function's name is no UTF-8"))?;
-    Ok(FunctionRef { name: name.to_owned(), ..FunctionRef::default() })
 }
 
 /// Sets an attr to a shape, of which -1 is not known.
@@ -169,15 +153,8 @@ pub unsafe extern "C" fn TFE_OpSetAttrShapeList(
     num_values: c_int,
     out_status: *mut TF_Status,
 ) {
-    let shapes = || {
-        // SAFETY: as said in `pointer`.
-        let (dims, ranks) =
-            unsafe { (slice("dims", dims.cast_const(), num_values)?, slice("ranks", num_dims, num_values)?) };
-        // SAFETY: as said in `pointer`.
-        dims.iter().zip(ranks).map(|(&dims, &rank)| unsafe { partial_shape(dims, rank) }).collect::<Result<Vec<_>>>()
-    };
     // SAFETY: as said in `pointer`.
-    unsafe { COp::checked_attr(op, attr_name, out_status, shapes) };
+    unsafe { COp::checked_attr(op, attr_name, out_status, || partial_shapes(dims.cast_const(), num_dims, num_values)) };
 }
 
 /// Sets an attr to a copy of a tensor.

@@ -1,22 +1,20 @@
 //! `TFE_Execute`: the op runs.
 
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use kernlink::attr::FunctionRef;
-use kernlink::graph::{NodeInput, NodeRequest, Operand};
 use kernlink::op::{ArgType, OpDef, Signature};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 use kernlink_library::host::report;
 use smallvec::SmallVec;
 
-use super::arguments::missing;
 use super::handle::CHandle;
 use super::op::COp;
 use crate::abi::{TF_Status, TFE_Op, TFE_TensorHandle};
+use crate::call::Call;
 use crate::pointer::{borrow_mut, share_with_c, slice_mut};
+use crate::values::missing;
 
 impl COp {
     /// Runs the op, which gives its inputs away. `room` is how many results there is room for.
@@ -41,36 +39,25 @@ impl COp {
 
     /// Calls the function.
     fn call(&mut self, room: usize) -> Result<SmallVec<[Tensor; 2]>> {
-        let (eager, name) = (&self.context.eager, self.name().to_owned());
-        let library = eager.function_library();
-        if !library.has_function(&name) {
+        let (library, name) = (self.context.eager.function_library(), self.name());
+        if !library.has_function(name) {
             return Err(Error::not_found(format!("Failed to find function '{name}'")));
         }
-        let given = self.request.attrs.iter().map(|(name, value)| (name.to_owned(), value.clone()));
-        let attrs: BTreeMap<_, _> = given.filter(|(name, _)| !name.starts_with('_')).collect();
-        let op = if library.is_stateful_function(&name) { "StatefulPartitionedCall" } else { "PartitionedCall" };
-        let function = FunctionRef { name, attrs };
-        let (arguments, results) = library.function_dtypes(&function)?;
-        if arguments.len() != self.inputs.len() {
-            let (expected, given) = (arguments.len(), self.inputs.len());
+        let call = Call::new(&library, name, &self.request.attrs)?;
+        if call.arguments.len() != self.inputs.len() {
+            let (expected, given) = (call.arguments.len(), self.inputs.len());
             return Err(Error::invalid_argument(format!("expected {expected} inputs, got {given}")));
         }
-        for (index, (input, expected)) in self.inputs.iter().zip(&arguments).enumerate() {
+        for (index, (input, expected)) in self.inputs.iter().zip(&call.arguments).enumerate() {
             let actual = input.tensor.dtype();
             if actual != *expected {
                 return Err(Error::invalid_argument(format!(
-                    "cannot compute {} as input #{index}(zero-based) was expected to be a {expected} tensor but is a {actual} \
-                     tensor",
-                    function.name
+                    "cannot compute {name} as input #{index}(zero-based) was expected to be a {expected} tensor but is a \
+                     {actual} tensor"
                 )));
             }
         }
-        let mut request = NodeRequest::new(eager.registry().op(op)?.def);
-        let inputs = self.inputs.iter().map(|input| Operand::Value(input.tensor.clone())).collect();
-        request.inputs.push(NodeInput::List(inputs));
-        request.attrs.insert("f", function);
-        request.attrs.insert("Tin", arguments);
-        request.attrs.insert("Tout", results);
+        let mut request = call.of(self.inputs.iter().map(|input| input.tensor.clone()));
         request.device.clone_from(&self.request.device);
         let COp { context, inputs, given, .. } = self;
         context.eager.execute(&mut request, |signature| {

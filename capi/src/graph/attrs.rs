@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use kernlink::attr::{AttrBase, AttrType, AttrValue, FromAttrValue};
+use kernlink::attr::{AttrType, AttrValue, FromAttrValue};
 use kernlink::dtype::{DataType, TString};
 use kernlink::proto::{Message as _, attr_to_proto, shape_to_proto};
 use kernlink::shape::PartialShape;
@@ -14,6 +14,7 @@ use kernlink_library::host::{CTensor, buffer_of, fill, report, text};
 use super::shapes::write_dims;
 use crate::abi::{TF_AttrMetadata, TF_Buffer, TF_DataType, TF_Operation, TF_Status, TF_Tensor};
 use crate::pointer::{borrow, put, slice_mut};
+use crate::values::{attr_type, missing};
 
 /// An attr of an operation.
 ///
@@ -33,13 +34,9 @@ unsafe fn attr(
     }
 }
 
+/// As some of TensorFlow's getters say it, with another code than [`missing`], which the others say.
 fn no_attr(operation: &str, attr: &str) -> Error {
     Error::invalid_argument(format!("Operation '{operation}' has no attr named '{attr}'."))
-}
-
-/// As most of TensorFlow's getters of single values say it, with another code.
-fn no_single(operation: &str, attr: &str) -> Error {
-    Error::not_found(format!("No attr named '{attr}' in NodeDef:\n\t [[{{{{node {operation}}}}}]]"))
 }
 
 /// What TensorFlow calls a kind of value.
@@ -53,7 +50,7 @@ fn kind_of(value: &AttrValue) -> String {
 /// As said in `pointer`.
 unsafe fn scalar<T: FromAttrValue>(oper: *mut TF_Operation, name: *const c_char, kind: &str) -> Result<T> {
     // SAFETY: as the caller says.
-    unsafe { scalar_or(oper, name, kind, no_single) }
+    unsafe { scalar_or(oper, name, kind, missing) }
 }
 
 /// The value of an attr that is no list, or what `absent` says.
@@ -115,10 +112,12 @@ where
     Vec::from_attr_value(&value).ok_or_else(wrong)
 }
 
-/// Getters of attrs of one value, and of lists of it, which C gets as it is. Of a list as many values are written as there is
-/// room for.
+/// Getters of attrs of one value, and of lists of it, which C gets as it is.
 macro_rules! getters {
-    ($($(#[$doc:meta])* $name:ident, $list:ident: $kind:literal, $type:ty => $c:ty = $convert:expr;)*) => {
+    ($(
+        $(#[$doc:meta])* $name:ident,
+        $(#[$list_doc:meta])* $list:ident: $kind:literal, $type:ty => $c:ty = $convert:expr;
+    )*) => {
         $(
             $(#[$doc])*
             #[unsafe(no_mangle)]
@@ -138,9 +137,7 @@ macro_rules! getters {
                 }
             }
 
-            $(#[$doc])*
-            ///
-            /// Of a list: as many values are written as there is room for.
+            $(#[$list_doc])*
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $list(
                 oper: *mut TF_Operation,
@@ -167,30 +164,24 @@ macro_rules! getters {
 
 getters! {
     /// An attr that is an integer.
-    TF_OperationGetAttrInt, TF_OperationGetAttrIntList: "int", i64 => i64 = |value| value;
+    TF_OperationGetAttrInt,
+    /// An attr that is a list of integers, of which as many are written as there is room for.
+    TF_OperationGetAttrIntList: "int", i64 => i64 = |value| value;
     /// An attr that is a float.
-    TF_OperationGetAttrFloat, TF_OperationGetAttrFloatList: "float", f32 => f32 = |value| value;
+    TF_OperationGetAttrFloat,
+    /// An attr that is a list of floats, of which as many are written as there is room for.
+    TF_OperationGetAttrFloatList: "float", f32 => f32 = |value| value;
     /// An attr that is a bool.
-    TF_OperationGetAttrBool, TF_OperationGetAttrBoolList: "bool", bool => u8 = |value| value.into();
+    TF_OperationGetAttrBool,
+    /// An attr that is a list of bools, of which as many are written as there is room for.
+    TF_OperationGetAttrBoolList: "bool", bool => u8 = |value| value.into();
     /// An attr that is a dtype.
-    TF_OperationGetAttrType, TF_OperationGetAttrTypeList: "type", DataType => TF_DataType = |dtype| dtype.number();
+    TF_OperationGetAttrType,
+    /// An attr that is a list of dtypes, of which as many are written as there is room for.
+    TF_OperationGetAttrTypeList: "type", DataType => TF_DataType = |dtype| dtype.number();
 }
 
-/// What `TF_AttrMetadata` calls a kind of value.
-pub(crate) fn attr_type(base: AttrBase) -> c_int {
-    match base {
-        AttrBase::String => 0,
-        AttrBase::Int => 1,
-        AttrBase::Float => 2,
-        AttrBase::Bool => 3,
-        AttrBase::Type => 4,
-        AttrBase::Shape => 5,
-        AttrBase::Tensor => 6,
-        AttrBase::Func => 8,
-    }
-}
-
-/// That of a placeholder.
+/// What `TF_AttrMetadata` calls a placeholder, beside what [`attr_type`] says.
 const PLACEHOLDER: c_int = 7;
 
 /// What kind of value an attr has, and how much room its parts need.
@@ -323,7 +314,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrShapeList(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let shapes: Vec<PartialShape> = list_or(oper, attr_name, "shape", no_single)?;
+            let shapes: Vec<PartialShape> = list_or(oper, attr_name, "shape", missing)?;
             let mut room = slice_mut("the storage", storage, storage_size)?;
             let (dims, ranks) = (slice_mut("dims", dims, num_shapes)?, slice_mut("ranks", num_dims, num_shapes)?);
             for ((place, rank), shape) in dims.iter_mut().zip(ranks).zip(&shapes) {
@@ -431,7 +422,7 @@ pub unsafe extern "C" fn TF_OperationGetAttrTensorList(
     // SAFETY: as said in `pointer`.
     unsafe {
         report(status, (), || {
-            let tensors: Vec<Tensor> = list_or(oper, attr_name, "tensor", no_single)?;
+            let tensors: Vec<Tensor> = list_or(oper, attr_name, "tensor", missing)?;
             // All of them before the first is handed over, so that none is lost.
             let tensors: Vec<CTensor> =
                 tensors.into_iter().map(|tensor| CTensor::new(own(tensor)?)).collect::<Result<_>>()?;

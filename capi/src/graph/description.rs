@@ -1,24 +1,25 @@
 //! `TF_OperationDescription`: an operation is described part by part, and added to its graph when it is finished.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use kernlink::attr::{AttrMap, AttrValue, FunctionRef};
+use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::TString;
 use kernlink::error::shortened;
 use kernlink::graph::{Graph, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output};
-use kernlink::op::OpDef;
-use kernlink::proto::{self, Message as _, attr_to_proto};
-use kernlink::shape::PartialShape;
-use kernlink::tensor::Tensor;
+use kernlink::proto::{Message as _, attr_to_proto};
 use kernlink::{Error, Result};
-use kernlink_library::host::{CTensor, dtype_of, guarded, report, text};
+use kernlink_library::host::{dtype_of, guarded, report, text};
 
 use super::{CGraph, node_in};
 use crate::abi::{TF_DataType, TF_Graph, TF_Operation, TF_OperationDescription, TF_Output, TF_Status, TF_Tensor};
+use crate::call::Call;
 use crate::pointer::{borrow, borrow_mut, bytes, into_c, opaque, shared, slice, take};
+use crate::values::{
+    attr_message, byte_strings, constant, function_named, list, partial_shape, partial_shapes, shape_message, string,
+    strings,
+};
 
 opaque! {
     TF_OperationDescription => Description, "description";
@@ -150,7 +151,7 @@ impl Description {
             colocated.dedup();
             self.set_once(CLASS, colocated.into())?;
         }
-        let Description { graph, op, name, device, inputs, control_inputs, mut attrs, fault, .. } = self;
+        let Description { graph, op, name, device, inputs, control_inputs, attrs, fault, .. } = self;
         if let Some(fault) = fault {
             return Err(fault.context(format!("operation '{name}'")));
         }
@@ -158,14 +159,18 @@ impl Description {
             if graph.find(&name).is_some() {
                 return Err(Error::invalid_argument(format!("Duplicate node name in graph: '{name}'")));
             }
-            let (op, inputs) = match graph.registry().find_op(&op) {
-                Some(entry) => (entry.def, inputs.into_iter().map(Given::into_input).collect::<Vec<_>>()),
-                None if graph.has_function(&op) => call(graph, &op, inputs, &mut attrs)?,
+            let mut request = match graph.registry().find_op(&op) {
+                Some(entry) => {
+                    let mut request = NodeRequest::new(entry.def);
+                    request.inputs.extend(inputs.into_iter().map(Given::into_input));
+                    request.attrs = attrs;
+                    request
+                }
+                None if graph.has_function(&op) => {
+                    Call::new(graph, &op, &attrs)?.of(inputs.into_iter().flat_map(Given::outputs))
+                }
                 None => return Err(unknown_op(graph, &op)),
             };
-            let mut request = NodeRequest::new(op);
-            request.inputs.extend(inputs);
-            request.attrs = attrs;
             request.name = Some(name);
             request.device = device;
             request.control_inputs = control_inputs;
@@ -189,29 +194,6 @@ impl Given {
             Given::List(outputs) => outputs,
         }
     }
-}
-
-/// A call of the function that an operation names as its op: the op that calls it, its inputs, and its attrs in place of the
-/// function's.
-fn call(
-    graph: &Graph,
-    function: &str,
-    inputs: Vec<Given>,
-    attrs: &mut AttrMap,
-) -> Result<(&'static OpDef, Vec<NodeInput<Output>>)> {
-    let given = std::mem::take(attrs);
-    let is_own = |name: &str| name.starts_with('_');
-    let (own, of_function): (Vec<_>, Vec<_>) =
-        given.iter().map(|(name, value)| (name.to_owned(), value.clone())).partition(|(name, _)| is_own(name));
-    let function = FunctionRef { name: function.to_owned(), attrs: BTreeMap::from_iter(of_function) };
-    let (arguments, results) = graph.function_dtypes(&function)?;
-    *attrs = own.into_iter().collect();
-    let op = if graph.is_stateful_function(&function.name) { "StatefulPartitionedCall" } else { "PartitionedCall" };
-    attrs.insert("f", function);
-    attrs.insert("Tin", arguments);
-    attrs.insert("Tout", results);
-    let inputs = inputs.into_iter().flat_map(Given::outputs).map(Operand::Value).collect();
-    Ok((graph.registry().op(op)?.def, vec![NodeInput::List(inputs)]))
 }
 
 /// An op that is neither registered nor a function of the graph.
@@ -319,13 +301,17 @@ pub unsafe extern "C" fn TF_ColocateWith(desc: *mut TF_OperationDescription, op:
     }
 }
 
-/// Setters of attrs by one value that C passes as it is.
-macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) = $convert:expr;)*) => {
+/// Setters of attrs. What is wrong with a value is told when the operation is finished.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $convert:expr;)*) => {
         $(
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(desc: *mut TF_OperationDescription, attr_name: *const c_char, $value: $type) {
+            pub unsafe extern "C" fn $name(
+                desc: *mut TF_OperationDescription,
+                attr_name: *const c_char,
+                $($value: $type),*
+            ) {
                 // SAFETY: as said in `pointer`.
                 unsafe { Description::attr(desc, attr_name, || $convert) };
             }
@@ -333,7 +319,7 @@ macro_rules! scalars {
     };
 }
 
-scalars! {
+setters! {
     /// Sets an attr to an integer.
     TF_SetAttrInt(value: i64) = Ok(value);
     /// Sets an attr to a float.
@@ -345,254 +331,63 @@ scalars! {
     /// Inside of a function: the attr's value is that of the function's attr `placeholder`.
     TF_SetAttrPlaceholder(placeholder: *const c_char) =
         text("the placeholder", placeholder).map(|name| AttrValue::Placeholder(name.to_owned()));
+    /// Sets an attr to a string of `length` bytes.
+    TF_SetAttrString(value: *const c_void, length: usize) = string(value, length);
+    /// Sets an attr to the function of this name, without attrs.
+    TF_SetAttrFuncName(value: *const c_char, length: usize) = function_named(value, length);
+    /// Sets an attr to a shape, of which -1 is not known.
+    TF_SetAttrShape(dims: *const i64, num_dims: c_int) = partial_shape(dims, num_dims);
+    /// Sets an attr to a list of integers.
+    TF_SetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+    /// Sets an attr to a list of floats.
+    TF_SetAttrFloatList(values: *const f32, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+    /// Sets an attr to a list of bools.
+    TF_SetAttrBoolList(values: *const u8, num_values: c_int) = list(values, num_values, |&value| Ok(value != 0));
+    /// Sets an attr to a list of dtypes.
+    TF_SetAttrTypeList(values: *const TF_DataType, num_values: c_int) =
+        list(values, num_values, |&value| dtype_of(value));
+    /// Sets an attr to a list of strings.
+    TF_SetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
+        strings(values, lengths, num_values);
+    /// Sets an attr to a list of shapes.
+    TF_SetAttrShapeList(dims: *const *const i64, num_dims: *const c_int, num_shapes: c_int) =
+        partial_shapes(dims, num_dims, num_shapes);
 }
 
-/// Setters of attrs by an array of values that C passes as they are.
-macro_rules! lists {
-    ($($(#[$doc:meta])* $name:ident($type:ty) = $convert:expr;)*) => {
+/// Setters of attrs with a status that tells what is wrong with the value.
+macro_rules! checked_setters {
+    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $convert:expr;)*) => {
         $(
             $(#[$doc])*
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(
                 desc: *mut TF_OperationDescription,
                 attr_name: *const c_char,
-                values: *const $type,
-                num_values: c_int,
+                $($value: $type,)*
+                status: *mut TF_Status,
             ) {
-                let values = || -> Result<Vec<_>> {
-                    // SAFETY: as said in `pointer`.
-                    unsafe { slice("values", values, num_values) }?.iter().map($convert).collect()
-                };
                 // SAFETY: as said in `pointer`.
-                unsafe { Description::attr(desc, attr_name, values) };
+                unsafe { Description::checked_attr(desc, attr_name, status, || $convert) };
             }
         )*
     };
 }
 
-lists! {
-    /// Sets an attr to a list of integers.
-    TF_SetAttrIntList(i64) = |&value| Ok(value);
-    /// Sets an attr to a list of floats.
-    TF_SetAttrFloatList(f32) = |&value| Ok(value);
-    /// Sets an attr to a list of bools.
-    TF_SetAttrBoolList(u8) = |&value| Ok(value != 0);
-    /// Sets an attr to a list of dtypes.
-    TF_SetAttrTypeList(TF_DataType) = |&value| dtype_of(value);
-}
-
-/// Sets an attr to a string of `length` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrString(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    value: *const c_void,
-    length: usize,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::attr(desc, attr_name, || Ok(TString::from(bytes("the value", value.cast(), length)?))) };
-}
-
-/// Sets an attr to a list of strings.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrStringList(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    values: *const *const c_void,
-    lengths: *const usize,
-    num_values: c_int,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        Description::attr(desc, attr_name, || {
-            byte_strings(values, lengths, num_values, |bytes| Ok(TString::from(bytes)))
-        })
-    };
-}
-
-/// What is made of each of several byte strings.
-///
-/// # Safety
-/// As said in `pointer`.
-pub(crate) unsafe fn byte_strings<T>(
-    values: *const *const c_void,
-    lengths: *const usize,
-    count: c_int,
-    make: impl Fn(&[u8]) -> Result<T>,
-) -> Result<Vec<T>> {
-    // SAFETY: as the caller says.
-    unsafe {
-        let (values, lengths) = (slice("values", values, count)?, slice("lengths", lengths, count)?);
-        values.iter().zip(lengths).map(|(value, &length)| make(bytes("a value", value.cast(), length)?)).collect()
-    }
-}
-
-/// Sets an attr to the function of this name, without attrs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrFuncName(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    value: *const c_char,
-    length: usize,
-) {
-    let function = || {
-        // SAFETY: as said in `pointer`.
-        let name = unsafe { bytes("the function's name", value, length) }?;
-        let name = std::str::from_utf8(name).map_err(|_| Error::invalid_argument("a function's name is no UTF-8"))?;
-        Ok(FunctionRef { name: name.to_owned(), ..FunctionRef::default() })
-    };
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::attr(desc, attr_name, function) };
-}
-
-/// The shape that C gives: -1 for a size or a rank that is not known.
-///
-/// # Safety
-/// As said in `pointer`.
-pub(crate) unsafe fn partial_shape(dims: *const i64, rank: c_int) -> Result<PartialShape> {
-    if rank < 0 {
-        return Ok(PartialShape::unknown());
-    }
-    // SAFETY: as the caller says.
-    let dims: Vec<i64> = unsafe { slice("dims", dims, rank) }?.iter().map(|&dim| dim.max(-1)).collect();
-    PartialShape::from_dims(&dims)
-}
-
-/// Sets an attr to a shape, of which -1 is not known.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrShape(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    dims: *const i64,
-    num_dims: c_int,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::attr(desc, attr_name, || partial_shape(dims, num_dims)) };
-}
-
-/// Sets an attr to a list of shapes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrShapeList(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    dims: *const *const i64,
-    num_dims: *const c_int,
-    num_shapes: c_int,
-) {
-    let shapes = || -> Result<Vec<PartialShape>> {
-        // SAFETY: as said in `pointer`.
-        unsafe {
-            let (dims, ranks) = (slice("dims", dims, num_shapes)?, slice("ranks", num_dims, num_shapes)?);
-            dims.iter().zip(ranks).map(|(&dims, &rank)| partial_shape(dims, rank)).collect()
-        }
-    };
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::attr(desc, attr_name, shapes) };
-}
-
-fn shape_message(bytes: &[u8]) -> Result<PartialShape> {
-    let message = proto::TensorShapeProto::decode(bytes);
-    let message = message.map_err(|_| Error::invalid_argument("Unparseable TensorShapeProto"))?;
-    proto::shape_from_proto(&message)
-}
-
-/// Sets an attr to the shape of a serialized TensorShapeProto.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrTensorShapeProto(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    proto: *const c_void,
-    proto_len: usize,
-    status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        Description::checked_attr(desc, attr_name, status, || {
-            shape_message(bytes("the message", proto.cast(), proto_len)?)
-        });
-    }
-}
-
-/// Sets an attr to the shapes of serialized TensorShapeProtos.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrTensorShapeProtoList(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    protos: *const *const c_void,
-    proto_lens: *const usize,
-    num_shapes: c_int,
-    status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        Description::checked_attr(desc, attr_name, status, || {
-            byte_strings(protos, proto_lens, num_shapes, shape_message)
-        });
-    }
-}
-
-/// Sets an attr to a tensor, which is copied.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrTensor(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    value: *mut TF_Tensor,
-    status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::checked_attr(desc, attr_name, status, || constant(value)) };
-}
-
-/// Sets an attr to a list of tensors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrTensorList(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    values: *const *mut TF_Tensor,
-    num_values: c_int,
-    status: *mut TF_Status,
-) {
-    let tensors = || -> Result<Vec<Tensor>> {
-        // SAFETY: as said in `pointer`.
-        unsafe { slice("values", values, num_values)?.iter().map(|&value| constant(value)).collect() }
-    };
-    // SAFETY: as said in `pointer`.
-    unsafe { Description::checked_attr(desc, attr_name, status, tensors) };
-}
-
-/// The tensor as an attr keeps it: with elements of its own, as C may write to the caller's afterwards.
-///
-/// # Safety
-/// As said in `pointer`.
-pub(crate) unsafe fn constant(tensor: *const TF_Tensor) -> Result<Tensor> {
-    // SAFETY: as the caller says.
-    let mut tensor = unsafe { CTensor::from_c(tensor) }?.to_tensor()?;
-    tensor.make_unique()?;
-    Ok(tensor)
-}
-
-/// Sets an attr to the value of a serialized AttrValue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_SetAttrValueProto(
-    desc: *mut TF_OperationDescription,
-    attr_name: *const c_char,
-    proto: *const c_void,
-    proto_len: usize,
-    status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        Description::checked_attr(desc, attr_name, status, || {
-            attr_message(bytes("the message", proto.cast(), proto_len)?)
-        });
-    }
-}
-
-/// The value of a serialized AttrValue.
-pub(crate) fn attr_message(bytes: &[u8]) -> Result<AttrValue> {
-    let message = proto::AttrValue::decode(bytes);
-    let message = message.map_err(|_| Error::invalid_argument("Unparseable AttrValue proto"))?;
-    proto::attr_from_proto(&message)
+checked_setters! {
+    /// Sets an attr to the shape of a serialized TensorShapeProto.
+    TF_SetAttrTensorShapeProto(proto: *const c_void, proto_len: usize) =
+        shape_message(bytes("the message", proto.cast(), proto_len)?);
+    /// Sets an attr to the shapes of serialized TensorShapeProtos.
+    TF_SetAttrTensorShapeProtoList(protos: *const *const c_void, proto_lens: *const usize, num_shapes: c_int) =
+        byte_strings(protos, proto_lens, num_shapes, shape_message);
+    /// Sets an attr to a tensor, which is copied.
+    TF_SetAttrTensor(value: *mut TF_Tensor) = constant(value);
+    /// Sets an attr to a list of tensors.
+    TF_SetAttrTensorList(values: *const *mut TF_Tensor, num_values: c_int) =
+        list(values, num_values, |&value| constant(value));
+    /// Sets an attr to the value of a serialized AttrValue.
+    TF_SetAttrValueProto(proto: *const c_void, proto_len: usize) =
+        attr_message(bytes("the message", proto.cast(), proto_len)?);
 }
 
 /// Adds the operation to its graph, and frees the description. Null on failure.

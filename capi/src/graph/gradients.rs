@@ -81,15 +81,12 @@ pub unsafe extern "C" fn TF_AddGradientsWithPrefix(
             let state = graph.read();
             // Not before all else is read: it may be the same array.
             for (place, output) in slice_mut("dy", dy, nx)?.iter_mut().zip(added) {
-                *place = output.map_or(NO_OUTPUT, |output| state.output_to_c(output));
+                *place = output.map_or(TF_Output::NONE, |output| state.output_to_c(output));
             }
             Ok(())
         });
     }
 }
-
-/// Stands for a gradient through which nothing flows.
-const NO_OUTPUT: TF_Output = TF_Output { oper: ptr::null_mut(), index: -1 };
 
 /// The ops that TensorFlow's C++ gradients register as ones through which nothing flows (`REGISTER_NO_GRADIENT_OP`). For the
 /// others that are not differentiable they have no gradient at all, which is an error.

@@ -3,10 +3,9 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
+use kernlink::Error;
 use kernlink::graph::Node;
-use kernlink::op::ArgDef;
 use kernlink::proto::Message as _;
-use kernlink::{Error, Result};
 use kernlink_library::host::{fill, guarded, report, text};
 
 use super::{COperation, GraphState};
@@ -110,16 +109,14 @@ pub unsafe extern "C" fn TF_OperationInputType(oper_in: TF_Input) -> TF_DataType
     unsafe { of_node(oper_in.oper, 0, |_, _, node| number(node.signature.inputs.get(index))) }
 }
 
-const NO_OUTPUT: TF_Output = TF_Output { oper: ptr::null_mut(), index: -1 };
-
 /// Where an input comes from; null and -1 if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_OperationInput(oper_in: TF_Input) -> TF_Output {
     let index = usize::try_from(oper_in.index).unwrap_or(usize::MAX);
     // SAFETY: as said in `pointer`.
     unsafe {
-        of_node(oper_in.oper, NO_OUTPUT, |_, state, node| {
-            node.inputs.get(index).map_or(NO_OUTPUT, |&input| state.output_to_c(input))
+        of_node(oper_in.oper, TF_Output::NONE, |_, state, node| {
+            node.inputs.get(index).map_or(TF_Output::NONE, |&input| state.output_to_c(input))
         })
     }
 }
@@ -217,53 +214,41 @@ pub unsafe extern "C" fn TF_OperationGetControlOutputs(
     }
 }
 
-/// How many inputs or outputs an argument stands for.
-///
-/// # Safety
-/// As said in `pointer`.
-unsafe fn list_length(
-    oper: *mut TF_Operation,
-    name: *const c_char,
-    kind: &str,
-    arguments: impl FnOnce(&Node) -> (&[ArgDef], &[std::ops::Range<usize>]),
-) -> Result<c_int> {
-    // SAFETY: as the caller says.
-    let (operation, name) = unsafe { (borrow(oper.cast_const())?, text("the argument's name", name)?) };
-    let state = operation.graph().read();
-    let (args, ranges) = arguments(state.graph.node(operation.id));
-    let found = args.iter().zip(ranges).find(|(arg, _)| arg.name == name);
-    let (_, range) = found.ok_or_else(|| Error::invalid_argument(format!("{kind} arg '{name}' not found")))?;
-    Ok(range.len() as c_int)
+/// How many tensors the arguments of an operation's inputs or outputs stand for.
+macro_rules! list_lengths {
+    ($($(#[$doc:meta])* $name:ident = $kind:literal, $arguments:ident, $ranges:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                oper: *mut TF_Operation,
+                arg_name: *const c_char,
+                status: *mut TF_Status,
+            ) -> c_int {
+                let length = || {
+                    // SAFETY: as said in `pointer`.
+                    let operation = unsafe { borrow(oper.cast_const()) }?;
+                    // SAFETY: as said in `pointer`.
+                    let name = unsafe { text("the argument's name", arg_name) }?;
+                    let state = operation.graph().read();
+                    let node = state.graph.node(operation.id);
+                    let position = node.op.def.$arguments.iter().position(|argument| argument.name == *name);
+                    let range = position.and_then(|position| node.signature.$ranges.get(position));
+                    let none = || Error::invalid_argument(format!("{} arg '{name}' not found", $kind));
+                    Ok(range.ok_or_else(none)?.len() as c_int)
+                };
+                // SAFETY: as said in `pointer`.
+                unsafe { report(status, -1, length) }
+            }
+        )*
+    };
 }
 
-/// How many inputs the argument `arg_name` stands for; -1 on failure.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_OperationInputListLength(
-    oper: *mut TF_Operation,
-    arg_name: *const c_char,
-    status: *mut TF_Status,
-) -> c_int {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        report(status, -1, || {
-            list_length(oper, arg_name, "Input", |node| (&node.op.def.inputs, &node.signature.input_ranges))
-        })
-    }
-}
-
-/// How many outputs the argument `arg_name` stands for; -1 on failure.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TF_OperationOutputListLength(
-    oper: *mut TF_Operation,
-    arg_name: *const c_char,
-    status: *mut TF_Status,
-) -> c_int {
-    // SAFETY: as said in `pointer`.
-    unsafe {
-        report(status, -1, || {
-            list_length(oper, arg_name, "Output", |node| (&node.op.def.outputs, &node.signature.output_ranges))
-        })
-    }
+list_lengths! {
+    /// How many inputs the argument `arg_name` stands for; -1 on failure.
+    TF_OperationInputListLength = "Input", inputs, input_ranges;
+    /// How many outputs the argument `arg_name` stands for; -1 on failure.
+    TF_OperationOutputListLength = "Output", outputs, output_ranges;
 }
 
 /// The operation as a serialized NodeDef.

@@ -7,10 +7,11 @@ use kernlink::shape::PartialShape;
 use kernlink::{Error, Result};
 use kernlink_library::host::{fill, report, text};
 
-use super::description::{partial_shape, unknown_op};
+use super::description::unknown_op;
 use super::output_in;
 use crate::abi::{TF_Buffer, TF_Graph, TF_Output, TF_Status};
 use crate::pointer::{borrow, slice_mut};
+use crate::values::partial_shape;
 
 /// Adds what the caller knows of an output's shape: -1 for sizes, and for a rank, that are not known.
 #[unsafe(no_mangle)]

@@ -30,13 +30,11 @@ unsafe impl Send for Loop {}
 // SAFETY: as above.
 unsafe impl Sync for Loop {}
 
-const UNSET: TF_Output = TF_Output { oper: ptr::null_mut(), index: -1 };
-
 const NO_PARAMS: TF_WhileParams = TF_WhileParams {
     ninputs: 0,
     cond_graph: ptr::null_mut(),
     cond_inputs: ptr::null(),
-    cond_output: UNSET,
+    cond_output: TF_Output::NONE,
     body_graph: ptr::null_mut(),
     body_inputs: ptr::null(),
     body_outputs: ptr::null_mut(),
@@ -81,13 +79,13 @@ fn begin(parent: Arc<CGraph>, inputs: &[TF_Output]) -> Result<TF_WhileParams> {
         ninputs: count as c_int,
         cond_graph: crate::pointer::share_with_c(cond.clone()),
         cond_inputs: ptr::null(),
-        cond_output: UNSET,
+        cond_output: TF_Output::NONE,
         body_graph: crate::pointer::share_with_c(body.clone()),
         body_inputs: ptr::null(),
         body_outputs: ptr::null_mut(),
         name: ptr::null(),
     };
-    let body_outputs = (0..count).map(|_| UnsafeCell::new(UNSET)).collect();
+    let body_outputs = (0..count).map(|_| UnsafeCell::new(TF_Output::NONE)).collect();
     let kept = cond.keep_loop(Loop { parent, variables, cond_inputs, body, body_inputs, body_outputs });
     Ok(TF_WhileParams {
         cond_inputs: kept.cond_inputs.as_ptr(),

@@ -310,7 +310,7 @@ TF_CAPI_EXPORT void TF_OperationGetAttrStringList(
 TF_CAPI_EXPORT void TF_OperationGetAttrInt(
     TF_Operation* oper, const char* attr_name, int64_t* value, TF_Status* status);
 
-// An attr that is an integer.
+// An attr that is a list of integers, of which as many are written as there is room for.
 TF_CAPI_EXPORT void TF_OperationGetAttrIntList(
     TF_Operation* oper, const char* attr_name, int64_t* values, int max_values, TF_Status* status);
 
@@ -318,7 +318,7 @@ TF_CAPI_EXPORT void TF_OperationGetAttrIntList(
 TF_CAPI_EXPORT void TF_OperationGetAttrFloat(
     TF_Operation* oper, const char* attr_name, float* value, TF_Status* status);
 
-// An attr that is a float.
+// An attr that is a list of floats, of which as many are written as there is room for.
 TF_CAPI_EXPORT void TF_OperationGetAttrFloatList(
     TF_Operation* oper, const char* attr_name, float* values, int max_values, TF_Status* status);
 
@@ -326,7 +326,7 @@ TF_CAPI_EXPORT void TF_OperationGetAttrFloatList(
 TF_CAPI_EXPORT void TF_OperationGetAttrBool(
     TF_Operation* oper, const char* attr_name, unsigned char* value, TF_Status* status);
 
-// An attr that is a bool.
+// An attr that is a list of bools, of which as many are written as there is room for.
 TF_CAPI_EXPORT void TF_OperationGetAttrBoolList(
     TF_Operation* oper, const char* attr_name, unsigned char* values, int max_values,
     TF_Status* status);
@@ -335,7 +335,7 @@ TF_CAPI_EXPORT void TF_OperationGetAttrBoolList(
 TF_CAPI_EXPORT void TF_OperationGetAttrType(
     TF_Operation* oper, const char* attr_name, TF_DataType* value, TF_Status* status);
 
-// An attr that is a dtype.
+// An attr that is a list of dtypes, of which as many are written as there is room for.
 TF_CAPI_EXPORT void TF_OperationGetAttrTypeList(
     TF_Operation* oper, const char* attr_name, TF_DataType* values, int max_values,
     TF_Status* status);
