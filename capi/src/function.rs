@@ -12,7 +12,7 @@ use kernlink_library::host::{fill, guarded, report, text};
 
 use crate::abi::{TF_Buffer, TF_Function, TF_FunctionOptions, TF_Graph, TF_Operation, TF_Output, TF_Status};
 use crate::graph::{CGraph, node_in, output_in};
-use crate::pointer::{borrow, borrow_mut, bytes, c_text, free, into_c, opaque, slice, slice_mut};
+use crate::pointer::{borrow, borrow_mut, bytes, c_text, free, into_c, opaque, slice, slice_mut, texts};
 
 opaque! {
     TF_Function => CFunction, "function";
@@ -35,18 +35,17 @@ fn name_of(def: &FunctionDef) -> &str {
     def.signature.as_ref().map_or("", |signature| &signature.name)
 }
 
-/// The texts of an array; `None` for a null pointer.
+/// The names in an array; `None` for a null pointer.
 ///
 /// # Safety
 /// As said in `pointer`.
-unsafe fn texts(what: &str, first: *const *const c_char, count: c_int) -> Result<Option<Vec<String>>> {
+unsafe fn names(what: &str, first: *const *const c_char, count: c_int) -> Result<Option<Vec<String>>> {
     if first.is_null() {
         return Ok(None);
     }
     // SAFETY: as the caller says.
-    let pointers = unsafe { slice(what, first, count) }?;
-    // SAFETY: as the caller says.
-    pointers.iter().map(|&pointer| Ok(unsafe { text(what, pointer) }?.to_owned())).collect::<Result<_>>().map(Some)
+    let names = unsafe { texts(what, first, count) }?;
+    Ok(Some(names.into_iter().map(str::to_owned).collect()))
 }
 
 /// The nodes of an array of operations.
@@ -134,9 +133,9 @@ pub unsafe extern "C" fn TF_GraphToFunctionWithControlOutputs(
                 nodes: if num_opers == -1 { None } else { Some(nodes(graph, "operations", opers, num_opers)?) },
                 inputs: outputs_of("inputs", inputs, ninputs)?,
                 outputs: outputs_of("outputs", outputs, noutputs)?,
-                output_names: texts("output names", output_names, noutputs)?,
+                output_names: names("output names", output_names, noutputs)?,
                 control_outputs: nodes(graph, "control outputs", control_outputs, ncontrol_outputs)?,
-                control_output_names: texts("control output names", control_output_names, ncontrol_outputs)?,
+                control_output_names: names("control output names", control_output_names, ncontrol_outputs)?,
                 description: if description.is_null() {
                     String::new()
                 } else {

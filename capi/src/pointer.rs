@@ -7,6 +7,7 @@ use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
 use kernlink::{Error, Result};
+use kernlink_library::host::text;
 
 /// A type of C's with nothing in it but what is behind it in Rust.
 pub(crate) trait Opaque {
@@ -171,6 +172,24 @@ pub(crate) unsafe fn slice_mut<'a, T>(what: &str, first: *mut T, count: impl Try
         // SAFETY: as the caller says.
         (_, false) => Ok(unsafe { std::slice::from_raw_parts_mut(first, count) }),
     }
+}
+
+/// The texts of an array of C's.
+///
+/// # Safety
+/// As [`slice`] and [`text`].
+///
+/// # Errors
+/// As [`slice`] and [`text`].
+pub(crate) unsafe fn texts<'a>(
+    what: &str,
+    first: *const *const c_char,
+    count: impl TryInto<usize>,
+) -> Result<Vec<&'a str>> {
+    // SAFETY: as the caller says.
+    let pointers = unsafe { slice(what, first, count) }?;
+    // SAFETY: as the caller says.
+    pointers.iter().map(|&pointer| unsafe { text(what, pointer) }).collect()
 }
 
 /// Writes a result through a pointer, unless that is null.

@@ -11,11 +11,11 @@ use prost::Message;
 
 use super::partial::leave_handle;
 use super::prepared::Asked;
-use super::run::{Given, empty_places, give};
+use super::run::{Given, hand_over};
 use super::state::CSession;
 use crate::abi::{TF_Buffer, TF_DeprecatedSession, TF_Operation, TF_Output, TF_SessionOptions, TF_Status, TF_Tensor};
 use crate::graph::{CGraph, GraphState};
-use crate::pointer::{borrow, bytes, opaque, release, share_with_c, slice};
+use crate::pointer::{borrow, bytes, opaque, release, share_with_c, slice, texts};
 
 opaque! {
     TF_DeprecatedSession => CSession, "session";
@@ -28,32 +28,17 @@ struct Named {
     targets: Vec<*const TF_Operation>,
 }
 
-/// An array of texts, as C passes it.
-#[derive(Clone, Copy)]
-struct Names(*const *const c_char, c_int);
-
-impl Names {
-    /// # Safety
-    /// As [`slice`] and [`text`].
-    ///
-    /// # Errors
-    /// As [`slice`] and [`text`].
-    unsafe fn read<'a>(self, what: &str) -> Result<Vec<&'a str>> {
-        // SAFETY: as the caller says.
-        let names = unsafe { slice(what, self.0, self.1) }?;
-        // SAFETY: as the caller says.
-        names.iter().map(|&name| unsafe { text(what, name) }).collect()
-    }
-}
+/// An array of names, as C passes it.
+type Names = (*const *const c_char, c_int);
 
 impl Named {
     /// Finds what names mean.
     ///
     /// # Safety
-    /// As [`Names::read`].
+    /// As [`texts`], for each of the arrays.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for an output of no node, and while there are no nodes; NOT_FOUND for a target that is none.
+    /// As [`texts`]; INVALID_ARGUMENT for an output of no node, and while there are no nodes; NOT_FOUND for a target that is none.
     unsafe fn find(session: &CSession, inputs: Names, outputs: Names, targets: Names) -> Result<Named> {
         session.check_open()?;
         let state = session.graph.read();
@@ -71,9 +56,12 @@ impl Named {
         // SAFETY: as the caller says.
         unsafe {
             Ok(Named {
-                feeds: find_all(inputs.read("the name of an input")?)?,
-                fetches: find_all(outputs.read("the name of an output")?)?,
-                targets: targets.read("the name of a target")?.into_iter().map(target).collect::<Result<_>>()?,
+                feeds: find_all(texts("the name of an input", inputs.0, inputs.1)?)?,
+                fetches: find_all(texts("the name of an output", outputs.0, outputs.1)?)?,
+                targets: texts("the name of a target", targets.0, targets.1)?
+                    .into_iter()
+                    .map(target)
+                    .collect::<Result<_>>()?,
             })
         }
     }
@@ -199,16 +187,14 @@ pub unsafe extern "C" fn TF_Run(
 ) {
     // SAFETY: as said in `pointer`.
     let run = || unsafe {
-        let places = empty_places(outputs, noutputs)?;
         let session = borrow(session)?;
-        let (names, targets) = (Names(input_names, ninputs), Names(target_oper_names, ntargets));
-        let named = Named::find(session, names, Names(output_names, noutputs), targets)?;
+        let targets = (target_oper_names, ntargets);
+        let named = Named::find(session, (input_names, ninputs), (output_names, noutputs), targets)?;
         let values = slice("inputs", inputs, ninputs)?;
-        let given = Given { options: run_options, values, metadata: run_metadata };
-        give(session.run(&named.asked(), &given)?, places)
+        session.run(&named.asked(), &Given { options: run_options, values, metadata: run_metadata })
     };
     // SAFETY: as said in `pointer`.
-    unsafe { report(status, (), run) };
+    unsafe { hand_over(outputs, noutputs, status, run) };
 }
 
 /// As [`TF_SessionPRunSetup`](super::TF_SessionPRunSetup), by names.
@@ -227,8 +213,8 @@ pub unsafe extern "C" fn TF_PRunSetup(
     // SAFETY: as said in `pointer`.
     let set_up = || unsafe {
         let session = borrow(session)?;
-        let (names, targets) = (Names(input_names, ninputs), Names(target_oper_names, ntargets));
-        let named = Named::find(session, names, Names(output_names, noutputs), targets)?;
+        let targets = (target_oper_names, ntargets);
+        let named = Named::find(session, (input_names, ninputs), (output_names, noutputs), targets)?;
         session.set_up(&named.asked())
     };
     // SAFETY: as said in `pointer`.
@@ -252,13 +238,11 @@ pub unsafe extern "C" fn TF_PRun(
 ) {
     // SAFETY: as said in `pointer`.
     let run = || unsafe {
-        let places = empty_places(outputs, noutputs)?;
         let session = borrow(session)?;
-        let (inputs_named, outputs_named) = (Names(input_names, ninputs), Names(output_names, noutputs));
-        let named = Named::find(session, inputs_named, outputs_named, Names(ptr::null(), 0))?;
+        let named = Named::find(session, (input_names, ninputs), (output_names, noutputs), (ptr::null(), 0))?;
         let values = slice("inputs", inputs, ninputs)?;
-        give(session.go_on(text("the handle", handle)?, &named.asked(), values)?, places)
+        session.go_on(text("the handle", handle)?, &named.asked(), values)
     };
     // SAFETY: as said in `pointer`.
-    unsafe { report(status, (), run) };
+    unsafe { hand_over(outputs, noutputs, status, run) };
 }

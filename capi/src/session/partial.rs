@@ -13,7 +13,7 @@ use kernlink::{Error, Result};
 use kernlink_library::host::{guarded, report, text};
 
 use super::prepared::{Asked, Resolved};
-use super::run::{empty_places, give, tensors};
+use super::run::{hand_over, tensors};
 use super::state::{CSession, lock};
 use crate::abi::{TF_Operation, TF_Output, TF_Session, TF_Status, TF_Tensor};
 use crate::graph::output_in;
@@ -250,11 +250,7 @@ pub unsafe extern "C" fn TF_SessionPRunSetup(
     // SAFETY: as said in `pointer`.
     let set_up = || unsafe {
         let session = borrow(session)?;
-        session.set_up(&Asked {
-            feeds: slice("inputs", inputs, ninputs)?,
-            fetches: slice("outputs", outputs, noutputs)?,
-            targets: slice("target operations", target_opers, ntargets)?,
-        })
+        session.set_up(&Asked::of((inputs, ninputs), (outputs, noutputs), (target_opers, ntargets))?)
     };
     // SAFETY: as said in `pointer`.
     unsafe { leave_handle(handle, status, set_up) };
@@ -278,18 +274,13 @@ pub unsafe extern "C" fn TF_SessionPRun(
 ) {
     // SAFETY: as said in `pointer`.
     let run = || unsafe {
-        let places = empty_places(output_values, noutputs)?;
         let session = borrow(session)?;
-        let asked = Asked {
-            feeds: slice("inputs", inputs, ninputs)?,
-            fetches: slice("outputs", outputs, noutputs)?,
-            targets: &[],
-        };
+        let asked = Asked::of((inputs, ninputs), (outputs, noutputs), (ptr::null(), 0))?;
         let values = slice("input values", input_values, ninputs)?;
-        give(session.go_on(text("the handle", handle)?, &asked, values)?, places)
+        session.go_on(text("the handle", handle)?, &asked, values)
     };
     // SAFETY: as said in `pointer`.
-    unsafe { report(status, (), run) };
+    unsafe { hand_over(output_values, noutputs, status, run) };
 }
 
 /// Frees a handle. Null is nothing.

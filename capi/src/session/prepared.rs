@@ -1,6 +1,7 @@
 //! What is asked of a graph, resolved once: runs that ask the same again find it by the pointers that they pass.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::c_int;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use kernlink::dtype::DataType;
@@ -12,7 +13,7 @@ use smallvec::SmallVec;
 use super::state::CSession;
 use crate::abi::{TF_Operation, TF_Output};
 use crate::graph::{CGraph, node_in, output_in};
-use crate::pointer::borrow;
+use crate::pointer::{borrow, slice};
 
 /// What is to be fed, fetched and run, as C names it.
 #[derive(Clone, Copy)]
@@ -51,7 +52,29 @@ type Key = SmallVec<[usize; 24]>;
 #[derive(Default)]
 pub(super) struct PreparedRuns(RwLock<HashMap<Box<[usize]>, Arc<Prepared>>>);
 
-impl Asked<'_> {
+impl<'c> Asked<'c> {
+    /// What C passes.
+    ///
+    /// # Safety
+    /// As [`slice`], for each of the arrays.
+    ///
+    /// # Errors
+    /// As [`slice`].
+    pub(super) unsafe fn of(
+        (inputs, ninputs): (*const TF_Output, c_int),
+        (outputs, noutputs): (*const TF_Output, c_int),
+        (targets, ntargets): (*const *const TF_Operation, c_int),
+    ) -> Result<Asked<'c>> {
+        // SAFETY: as the caller says.
+        unsafe {
+            Ok(Asked {
+                feeds: slice("inputs", inputs, ninputs)?,
+                fetches: slice("outputs", outputs, noutputs)?,
+                targets: slice("target operations", targets, ntargets)?,
+            })
+        }
+    }
+
     fn key(&self) -> Key {
         let mut key = Key::new();
         key.push(self.feeds.len());

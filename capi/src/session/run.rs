@@ -32,28 +32,26 @@ pub(super) unsafe fn tensors(values: &[*mut TF_Tensor]) -> Result<SmallVec<[Tens
     values.iter().map(|&value| unsafe { CTensor::from_c(value) }?.to_tensor()).collect()
 }
 
-/// Gives C what was fetched: all, or nothing.
-///
-/// # Errors
-/// As [`CTensor::new`].
-pub(super) fn give(fetched: Vec<Tensor>, places: &mut [*mut TF_Tensor]) -> Result<()> {
-    let fetched: SmallVec<[CTensor; 4]> = fetched.into_iter().map(CTensor::new).collect::<Result<_>>()?;
-    places.iter_mut().zip(fetched).for_each(|(place, tensor)| *place = tensor.into_c());
-    Ok(())
-}
-
-/// The places for what is fetched, with nothing in them.
+/// Has C's places filled with what is fetched: all of them, or none, which are null then.
 ///
 /// # Safety
-/// As [`slice_mut`].
-///
-/// # Errors
-/// As [`slice_mut`].
-pub(super) unsafe fn empty_places<'a>(places: *mut *mut TF_Tensor, count: c_int) -> Result<&'a mut [*mut TF_Tensor]> {
+/// Pointers are as said in [`pointer`](crate::pointer).
+pub(super) unsafe fn hand_over(
+    places: *mut *mut TF_Tensor,
+    count: c_int,
+    status: *mut TF_Status,
+    fetch: impl FnOnce() -> Result<Vec<Tensor>>,
+) {
+    let hand_over = || {
+        // SAFETY: as the caller says.
+        let places = unsafe { slice_mut("output values", places, count) }?;
+        places.fill(ptr::null_mut());
+        let fetched: SmallVec<[CTensor; 4]> = fetch()?.into_iter().map(CTensor::new).collect::<Result<_>>()?;
+        places.iter_mut().zip(fetched).for_each(|(place, tensor)| *place = tensor.into_c());
+        Ok(())
+    };
     // SAFETY: as the caller says.
-    let places = unsafe { slice_mut("output values", places, count) }?;
-    places.fill(ptr::null_mut());
-    Ok(places)
+    unsafe { report(status, (), hand_over) };
 }
 
 /// How a run behaves.
@@ -152,17 +150,11 @@ pub unsafe extern "C" fn TF_SessionRun(
 ) {
     // SAFETY: as said in `pointer`.
     let run = || unsafe {
-        let places = empty_places(output_values, noutputs)?;
         let session = borrow(session)?;
-        let asked = Asked {
-            feeds: slice("inputs", inputs, ninputs)?,
-            fetches: slice("outputs", outputs, noutputs)?,
-            targets: slice("target operations", target_opers, ntargets)?,
-        };
+        let asked = Asked::of((inputs, ninputs), (outputs, noutputs), (target_opers, ntargets))?;
         let values = slice("input values", input_values, ninputs)?;
-        let fetched = session.run(&asked, &Given { options: run_options, values, metadata: run_metadata })?;
-        give(fetched, places)
+        session.run(&asked, &Given { options: run_options, values, metadata: run_metadata })
     };
     // SAFETY: as said in `pointer`.
-    unsafe { report(status, (), run) };
+    unsafe { hand_over(output_values, noutputs, status, run) };
 }

@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use kernlink::graph::Graph;
 use kernlink::runtime::{RunOptions, Session};
 use kernlink::{Error, Result};
-use kernlink_library::host::{report, text};
+use kernlink_library::host::report;
 
 use super::options::Options;
 use super::partial::Partial;
 use super::prepared::PreparedRuns;
 use crate::abi::{TF_Graph, TF_Session, TF_SessionOptions, TF_Status};
 use crate::graph::CGraph;
-use crate::pointer::{borrow, opaque, release, share_with_c, shared, slice};
+use crate::pointer::{borrow, opaque, release, share_with_c, shared, texts};
 use crate::program::registry;
 
 opaque! {
@@ -203,11 +203,9 @@ pub unsafe extern "C" fn TF_Reset(
 ) {
     let reset = || {
         // SAFETY: as said in `pointer`.
-        let (options, containers) = unsafe { (borrow(options)?, slice("containers", containers, ncontainers)?) };
+        let (options, named) = unsafe { (borrow(options)?, texts("containers", containers, ncontainers)) };
         options.check_target()?;
-        // SAFETY: as said in `pointer`.
-        let named = containers.iter().map(|&container| unsafe { text("a container", container) });
-        let named = named.collect::<Result<Vec<_>>>()?;
+        let named = named?;
         let containers = if named.is_empty() { &[""][..] } else { &named[..] };
         let live: Vec<_> = lock(&LIVE).iter().filter_map(Weak::upgrade).collect();
         for session in live {
