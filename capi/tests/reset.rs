@@ -1,26 +1,17 @@
 //! `TF_Reset`, which closes all sessions of the process: no other test is in this one.
 
+mod common;
+
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
+use common::{CANCELLED, Failure, INVALID_ARGUMENT, NOT_FOUND, checked};
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::proto::{self, GraphDef, Message, NodeDef};
 use kernlink::tensor::Tensor;
-use kernlink_capi::abi::{TF_DeprecatedSession, TF_Status};
+use kernlink_capi::abi::TF_DeprecatedSession;
 use kernlink_capi::session::*;
-use kernlink_library::host::{TF_DeleteStatus, TF_GetCode, TF_Message, TF_NewStatus};
-
-fn checked<R>(call: impl FnOnce(*mut TF_Status) -> R) -> Result<R, (u32, String)> {
-    // SAFETY: the status is alive, and the message is copied.
-    unsafe {
-        let status = TF_NewStatus();
-        let result = call(status);
-        let (code, message) = (TF_GetCode(status), CStr::from_ptr(TF_Message(status)).to_str().unwrap().to_owned());
-        TF_DeleteStatus(status);
-        if code == 0 { Ok(result) } else { Err((code as u32, message)) }
-    }
-}
 
 fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
     let attr = |(name, value): &(&str, AttrValue)| ((*name).to_owned(), proto::attr_to_proto(value).unwrap());
@@ -28,7 +19,7 @@ fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
     NodeDef { name: name.to_owned(), op: op.to_owned(), attr, ..NodeDef::default() }
 }
 
-fn run(session: *mut TF_DeprecatedSession) -> Result<(), (u32, String)> {
+fn run(session: *mut TF_DeprecatedSession) -> Result<(), Failure> {
     let target = c"one".as_ptr();
     // SAFETY: the session is alive, and there are no arrays but that of the target.
     checked(|status| unsafe {
@@ -55,18 +46,18 @@ fn all_sessions_close() {
             checked(|status| TF_Reset(options, names.as_ptr(), names.len() as c_int, status))
         };
         TF_SetTarget(options, c"foo".as_ptr());
-        assert_eq!(reset(&[]).unwrap_err().0, 5);
+        assert_eq!(reset(&[]).unwrap_err().0, NOT_FOUND);
         TF_SetTarget(options, c"".as_ptr());
         for containers in [&[][..], &[c"one", c"another"][..]] {
             let sessions = [make(), make()];
             reset(containers).unwrap();
             for session in sessions {
-                assert_eq!(run(session), Err((1, "Session has been closed.".to_owned())));
+                assert_eq!(run(session), Err((CANCELLED, "Session has been closed.".to_owned())));
                 checked(|status| TF_DeleteDeprecatedSession(session, status)).unwrap();
             }
         }
         let refused = checked(|status| TF_Reset(options, ptr::null(), 1, status));
-        assert_eq!(refused.unwrap_err().0, 3);
+        assert_eq!(refused.unwrap_err().0, INVALID_ARGUMENT);
         run(make()).unwrap();
         TF_DeleteSessionOptions(options);
     }

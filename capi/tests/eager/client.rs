@@ -1,46 +1,15 @@
-//! A client as a binding of another language would be: objects that are freed, and failures as values.
+//! Contexts, ops and handles of a client, which are freed, beside what all clients have.
 
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::tensor::Tensor;
-use kernlink_capi::abi::{TF_Status, TFE_Context, TFE_Op, TFE_TensorHandle};
+use kernlink_capi::abi::{TFE_Context, TFE_Op, TFE_TensorHandle};
 use kernlink_capi::eager::*;
-use kernlink_library::host::{
-    CTensor, TF_DeleteStatus, TF_DeleteTensor, TF_GetCode, TF_Message, TF_NewStatus, TF_SetStatus,
-};
+use kernlink_library::host::{CTensor, TF_DeleteTensor};
 
-/// What a failure says.
-pub(crate) type Failure = (c_int, String);
-pub(crate) const INVALID_ARGUMENT: c_int = 3;
-pub(crate) const NOT_FOUND: c_int = 5;
-pub(crate) const FAILED_PRECONDITION: c_int = 9;
-pub(crate) const UNIMPLEMENTED: c_int = 12;
-
-/// Calls with a status that has an error at first, which calls overwrite.
-pub(crate) fn checked<R>(call: impl FnOnce(*mut TF_Status) -> R) -> Result<R, Failure> {
-    // SAFETY: the status is alive, and the message is copied.
-    unsafe {
-        let status = TF_NewStatus();
-        TF_SetStatus(status, 2, c"from before".as_ptr());
-        let result = call(status);
-        let (code, message) = (TF_GetCode(status), CStr::from_ptr(TF_Message(status)).to_str().unwrap().to_owned());
-        TF_DeleteStatus(status);
-        if code == 0 { Ok(result) } else { Err((code as c_int, message)) }
-    }
-}
-
-/// Expects a failure with this code, whose message has this in it.
-#[track_caller]
-pub(crate) fn fails<R>(result: Result<R, Failure>, code: c_int, part: &str) {
-    match result {
-        Ok(_) => panic!("it goes well, in place of: {part}"),
-        Err((actual, message)) => {
-            assert!(actual == code && message.contains(part), "{actual}: {message}, in place of {code}: {part}");
-        }
-    }
-}
+pub(crate) use crate::common::*;
 
 /// Serialized options: a ConfigProto.
 pub(crate) struct Config(Vec<u8>);

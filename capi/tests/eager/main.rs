@@ -2,6 +2,8 @@
 
 mod attrs;
 mod client;
+#[path = "../common/mod.rs"]
+mod common;
 mod contexts;
 mod functions;
 mod handles;

@@ -6,6 +6,8 @@ mod partial;
 mod running;
 mod saved_model;
 mod speed;
+#[path = "../../../tests/common/status.rs"]
+mod status;
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -18,36 +20,15 @@ use kernlink::proto::{self, GraphDef, NodeDef, VersionDef};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink_library::abi::{TF_Buffer, TF_Status, TF_Tensor};
-use kernlink_library::host::{
-    CTensor, TF_DeleteStatus, TF_DeleteTensor, TF_GetCode, TF_Message, TF_NewStatus, bytes_of,
-};
+use kernlink_library::host::{CTensor, TF_DeleteTensor, bytes_of};
+use status::{CANCELLED, DEADLINE_EXCEEDED, Failure, INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE, checked};
 
 use super::*;
 use crate::abi::{TF_Graph, TF_Operation, TF_Output, TF_Session, TF_SessionOptions};
 use crate::graph::{CGraph, TF_DeleteGraph};
 use crate::pointer::{borrow, share_with_c};
 
-/// What a failure says.
-type Failure = (c_int, String);
-const CANCELLED: c_int = 1;
-const INVALID_ARGUMENT: c_int = 3;
-const DEADLINE_EXCEEDED: c_int = 4;
-const NOT_FOUND: c_int = 5;
-const OUT_OF_RANGE: c_int = 11;
 const FLOAT: AttrValue = AttrValue::Type(DataType::Float);
-
-/// Calls with a status that has an error at first, which calls overwrite.
-fn checked<R>(call: impl FnOnce(*mut TF_Status) -> R) -> Result<R, Failure> {
-    // SAFETY: the status is alive, and the message is copied.
-    unsafe {
-        let status = TF_NewStatus();
-        kernlink_library::host::TF_SetStatus(status, 2, c"from before".as_ptr());
-        let result = call(status);
-        let (code, message) = (TF_GetCode(status), CStr::from_ptr(TF_Message(status)).to_str().unwrap().to_owned());
-        TF_DeleteStatus(status);
-        if code == 0 { Ok(result) } else { Err((code as c_int, message)) }
-    }
-}
 
 fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) -> NodeDef {
     let attr = |(name, value): &(&str, AttrValue)| ((*name).to_owned(), proto::attr_to_proto(value).unwrap());

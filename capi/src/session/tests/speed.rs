@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use kernlink_library::host::TF_TensorData;
+use kernlink_library::host::{TF_DeleteStatus, TF_GetCode, TF_NewStatus, TF_TensorData};
 
 use super::*;
 
