@@ -79,6 +79,7 @@ dy/dx [2]: 24 -30"
 expect $examples/eager.c "product [2,2]: 2 1 4 3
 joined: one string and another string"
 expect strings.c "strings ok"
+expect references.c "references ok"
 expect $examples/saved_model.c "output [1,3]: 1.5 -4 12" \
     ../../../tests/saved_model/data/tf2 serving_default_x:0 StatefulPartitionedCall:1 1 2 3
 
