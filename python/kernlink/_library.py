@@ -17,7 +17,7 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
       library_filename: the file.
 
     Returns:
-      A module with a function for each op of the library, in snake case; `OP_NAMES` has the ops' names, `LIB_HANDLE` the library.
+      A module with functions for each op of the library, `zero_out` and, with arguments by name, `ZeroOut`; `OP_NAMES` has the ops' names, `LIB_HANDLE` the library.
 
     Raises:
       kernlink.errors.NotFoundError: if it is no library that can be loaded.
@@ -28,12 +28,9 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
     if path in _LOADED:
         return _LOADED[path]
     name = "kernlink.library_" + "".join(letter if letter.isalnum() else "_" for letter in os.path.basename(path))
-    module = types.ModuleType(name, f"The ops of {path}.")
-    for op in library.ops:
-        function = _functions.snake_case(op)
-        setattr(module, function, _functions.make(op, function, name, by_name=False))
+    module = _functions.module_of(library.ops, name)
+    module.__doc__ = f"The ops of {path}."
     module.OP_NAMES = list(library.ops)  # type: ignore[attr-defined]
     module.LIB_HANDLE = library  # type: ignore[attr-defined]
-    module.__all__ = [_functions.snake_case(op) for op in library.ops]  # type: ignore[attr-defined]
     _LOADED[path] = module
     return module

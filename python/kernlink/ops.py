@@ -3,26 +3,29 @@
     kernlink.ops.mat_mul(x, y, transpose_b=True)
 """
 
-from __future__ import annotations
+# What is imported has a private name: any public one may be an op's.
+from . import _functions, _kernlink, _names
 
-import types
-from typing import Any
-
-from . import _functions
-from ._kernlink import op_names
-
-_OPS = {_functions.snake_case(name): name for name in op_names() if not name.startswith("_")}
-__all__ = sorted(_OPS)
+_OPS: dict[str, str] = {}
 
 
-def __getattr__(name: str) -> types.FunctionType:
-    op = _OPS.get(name)
+def _ops() -> dict[str, str]:
+    """The ops by the names of their functions."""
+    if not _OPS:
+        _OPS.update({_names.snake_case(op): op for op in _kernlink.op_names() if not op.startswith("_")})
+    return _OPS
+
+
+def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return __dir__()
+    op = None if name.startswith("_") else _ops().get(name)
     if op is None:
-        raise AttributeError(f"there is no function {name} of an op: see dir(kernlink.ops)")
+        raise AttributeError(f"there is no op with a function {name}: dir(kernlink.ops) has those that there are")
     function = _functions.make(op, name, __name__, by_name=False)
     globals()[name] = function
     return function
 
 
-def __dir__() -> list[Any]:
-    return list(__all__)
+def __dir__() -> list[str]:
+    return [*_ops()]
