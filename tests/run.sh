@@ -43,13 +43,15 @@ for feature in "" $families gradients train rayon gpu; do
 done
 cargo clippy --locked --quiet --tests -- -D warnings
 step "packages"
-cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops
+cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops --exclude kernlink-python
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli,train
 step "the C API as a libtensorflow, from C"
 # With the features of the tests, so that nothing is built a second time.
 KERNLINK_PROFILE=dev KERNLINK_FEATURES=all-ops,kernlink/cli,kernlink/train bash capi/install.sh "$CARGO_TARGET_DIR/libtensorflow"
 bash capi/tests/c/run.sh "$CARGO_TARGET_DIR/libtensorflow"
+step "the Python package"
+KERNLINK_FEATURES=cli,train bash python/test.sh
 step "the digits example"
 "$CARGO_TARGET_DIR/debug/examples/digits"
 step "the GPU, on the software driver unless KERNLINK_GPU names another"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Tests the Python package as cargo builds it for tests, without installing it. Needs Python 3.10 or newer, with the module `venv`
+# and PyPI, or with pytest and NumPy installed.
+#
+#   bash python/test.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+python="${PYTHON:-python3}"
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    echo "python/test.sh: there is no Python 3.10 or newer: the Python package is not tested" >&2
+    exit 0
+fi
+folder="$target/python-package"
+rm -rf "$folder"
+mkdir -p "$folder"
+if ! "$python" -c 'import numpy, pytest' 2>/dev/null; then
+    if ! { "$python" -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet pytest numpy ml_dtypes; }; then
+        echo "python/test.sh: pytest and NumPy are missing and cannot be installed: the Python package is not tested" >&2
+        exit 0
+    fi
+    python="$folder/venv/bin/python"
+fi
+# The features that the workspace's tests were built with, so that nothing is built twice.
+cargo build --locked --quiet --workspace --lib --features "${KERNLINK_FEATURES:-cli}"
+cp -r python/kernlink "$folder/"
+rm -f "$folder"/kernlink/_kernlink.*
+cp "$target/debug/lib_kernlink.so" "$folder/kernlink/_kernlink.abi3.so"
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$folder" KERNLINK_CUSTOM_OPS="$target/debug/libcustom_ops.so"
+cd python
+"$python" -m pytest -q -p no:cacheprovider tests
