@@ -51,31 +51,31 @@ class DType:
         return getattr(numpy, name)
 
     @property
-    def is_floating(self) -> bool:
+    def is_floating(self) -> builtins.bool:
         """Whether elements are floats."""
         return "float" in self._name
 
     @property
-    def is_complex(self) -> bool:
+    def is_complex(self) -> builtins.bool:
         """Whether elements are complex numbers."""
         return self._name.startswith("complex")
 
     @property
-    def is_integer(self) -> bool:
+    def is_integer(self) -> builtins.bool:
         """Whether elements are integers, other than quantised ones."""
         return self._name.startswith(("int", "uint"))
 
     @property
-    def is_quantized(self) -> bool:
+    def is_quantized(self) -> builtins.bool:
         """Whether elements are quantised integers."""
         return self._name.startswith(("qint", "quint"))
 
     @property
-    def is_bool(self) -> bool:
+    def is_bool(self) -> builtins.bool:
         """Whether elements are bools."""
         return self._name == "bool"
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> builtins.bool:
         if isinstance(other, DType):
             return self is other
         try:
@@ -153,8 +153,39 @@ _NUMPY_NAMES: dict[str, str | None] = {
     "variant": None,
 }
 
-__all__ = sorted(name for name, value in list(globals().items()) if isinstance(value, DType))
-__all__ += ["DType", "as_dtype"]
+__all__ = [
+    "DType",
+    "as_dtype",
+    "bfloat16",
+    "bool",
+    "complex128",
+    "complex64",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "half",
+    "int16",
+    "int32",
+    "int4",
+    "int64",
+    "int8",
+    "qint16",
+    "qint32",
+    "qint8",
+    "quint16",
+    "quint8",
+    "resource",
+    "string",
+    "uint16",
+    "uint32",
+    "uint4",
+    "uint64",
+    "uint8",
+    "variant",
+]
 
 
 def as_dtype(value: object) -> DType:

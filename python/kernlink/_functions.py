@@ -9,8 +9,12 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from . import _docs, _kernlink, _outputs
+from . import _annotations, _docs, _kernlink, _outputs, _types
 from ._names import asked_attrs, class_name, parameters, snake_case
+
+
+# What the annotations of the functions name.
+_NAMES = {name: getattr(_types, name) for name in _types.__all__} | {"_outputs": _outputs}
 
 
 def make(op_name: str, name: str, module: str, *, by_name: bool) -> types.FunctionType:
@@ -34,7 +38,7 @@ def make(op_name: str, name: str, module: str, *, by_name: bool) -> types.Functi
 def make_from(op: dict[str, Any], name: str, module: str, *, by_name: bool) -> types.FunctionType:
     """The function of an op that is declared so; the others of `make`."""
     given = parameters(op)
-    spaces: dict[str, Any] = {"__name__": module, "_execute": _kernlink.execute, "_OP": op["name"]}
+    spaces: dict[str, Any] = {**_NAMES, "__name__": module, "_execute": _kernlink.execute, "_OP": op["name"]}
     words = ["*"] if by_name else []
     for parameter in given:
         if parameter.has_default:
@@ -54,7 +58,8 @@ def make_from(op: dict[str, Any], name: str, module: str, *, by_name: bool) -> t
     exec(compile(text, f"<kernlink: {op['name']}>", "exec"), spaces)
     function: types.FunctionType = spaces[name]
     function.__doc__ = _docs.docstring(op, given)
-    function.__module__ = module
+    function.__annotations__ = {parameter.name: _annotations.of_parameter(parameter) for parameter in given}
+    function.__annotations__ |= {"name": _annotations.Annotation("str | None"), "return": _annotations.of_result(op)}
     return function
 
 

@@ -1,0 +1,333 @@
+"""The named tuples that ops with several outputs give. Written by `generate_stubs.py`."""
+
+from typing import Any, NamedTuple
+
+from ._kernlink import Tensor
+
+def of(op: dict[str, Any]) -> type[tuple[Any, ...]]: ...
+
+class BarrierTakeMany(NamedTuple):
+    indices: Tensor
+    keys: Tensor
+    values: list[Tensor]
+
+class BatchNormWithGlobalNormalizationGrad(NamedTuple):
+    dx: Tensor
+    dm: Tensor
+    dv: Tensor
+    db: Tensor
+    dg: Tensor
+
+class BroadcastGradientArgs(NamedTuple):
+    r0: Tensor
+    r1: Tensor
+
+class DenseToDenseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+class DenseToSparseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+class DeserializeManySparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
+class DeserializeSparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
+class FusedBatchNorm(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+
+class FusedBatchNormGrad(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_3: Tensor
+    reserve_space_4: Tensor
+
+class FusedBatchNormGradV2(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_3: Tensor
+    reserve_space_4: Tensor
+
+class FusedBatchNormGradV3(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_4: Tensor
+    reserve_space_5: Tensor
+
+class FusedBatchNormV2(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+
+class FusedBatchNormV3(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+    reserve_space_3: Tensor
+
+class ListDiff(NamedTuple):
+    out: Tensor
+    idx: Tensor
+
+class LookupTableExport(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+class LookupTableExportV2(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+class MapUnstageNoKey(NamedTuple):
+    key: Tensor
+    values: list[Tensor]
+
+class MaxPoolWithArgmax(NamedTuple):
+    output: Tensor
+    argmax: Tensor
+
+class Merge(NamedTuple):
+    output: Tensor
+    value_index: Tensor
+
+class OrderedMapUnstageNoKey(NamedTuple):
+    key: Tensor
+    values: list[Tensor]
+
+class RaggedFillEmptyRows(NamedTuple):
+    output_value_rowids: Tensor
+    output_values: Tensor
+    empty_row_indicator: Tensor
+    reverse_index_map: Tensor
+
+class RaggedFillEmptyRowsGrad(NamedTuple):
+    d_values: Tensor
+    d_default_value: Tensor
+
+class RaggedGather(NamedTuple):
+    output_nested_splits: list[Tensor]
+    output_dense_values: Tensor
+
+class RaggedRange(NamedTuple):
+    rt_nested_splits: Tensor
+    rt_dense_values: Tensor
+
+class RaggedTensorToSparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_dense_shape: Tensor
+
+class RefMerge(NamedTuple):
+    output: Tensor
+    value_index: Tensor
+
+class RefSwitch(NamedTuple):
+    output_false: Tensor
+    output_true: Tensor
+
+class SoftmaxCrossEntropyWithLogits(NamedTuple):
+    loss: Tensor
+    backprop: Tensor
+
+class SparseAccumulatorTakeGradient(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+class SparseAdd(NamedTuple):
+    sum_indices: Tensor
+    sum_values: Tensor
+    sum_shape: Tensor
+
+class SparseAddGrad(NamedTuple):
+    a_val_grad: Tensor
+    b_val_grad: Tensor
+
+class SparseConcat(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseFillEmptyRows(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    empty_row_indicator: Tensor
+    reverse_index_map: Tensor
+
+class SparseFillEmptyRowsGrad(NamedTuple):
+    d_values: Tensor
+    d_default_value: Tensor
+
+class SparseReduceMaxSparse(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseReduceSumSparse(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseReorder(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+class SparseReshape(NamedTuple):
+    output_indices: Tensor
+    output_shape: Tensor
+
+class SparseSegmentMeanGradV2(NamedTuple):
+    output: Tensor
+    sorted_unique_indices: Tensor
+
+class SparseSegmentSqrtNGradV2(NamedTuple):
+    output: Tensor
+    sorted_unique_indices: Tensor
+
+class SparseSegmentSumGradV2(NamedTuple):
+    output: Tensor
+    sorted_unique_indices: Tensor
+
+class SparseSlice(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseSoftmaxCrossEntropyWithLogits(NamedTuple):
+    loss: Tensor
+    backprop: Tensor
+
+class SparseSparseMaximum(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+class SparseSparseMinimum(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+class SparseSplit(NamedTuple):
+    output_indices: list[Tensor]
+    output_values: list[Tensor]
+    output_shape: list[Tensor]
+
+class SparseToSparseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+class StatelessRandomGetKeyCounter(NamedTuple):
+    key: Tensor
+    counter: Tensor
+
+class StatelessRandomGetKeyCounterAlg(NamedTuple):
+    key: Tensor
+    counter: Tensor
+    alg: Tensor
+
+class StringNGrams(NamedTuple):
+    ngrams: Tensor
+    ngrams_splits: Tensor
+
+class StringSplit(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+class StringSplitV2(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+class Switch(NamedTuple):
+    output_false: Tensor
+    output_true: Tensor
+
+class TensorArrayConcat(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+class TensorArrayConcatV2(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+class TensorArrayConcatV3(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+class TensorArrayGradV3(NamedTuple):
+    grad_handle: Tensor
+    flow_out: Tensor
+
+class TensorArrayGradWithShape(NamedTuple):
+    grad_handle: Tensor
+    flow_out: Tensor
+
+class TensorArrayV3(NamedTuple):
+    handle: Tensor
+    flow: Tensor
+
+class TensorListConcat(NamedTuple):
+    tensor: Tensor
+    lengths: Tensor
+
+class TensorListConcatV2(NamedTuple):
+    tensor: Tensor
+    lengths: Tensor
+
+class TensorListPopBack(NamedTuple):
+    output_handle: Tensor
+    tensor: Tensor
+
+class TopK(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class TopKV2(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class UnicodeDecode(NamedTuple):
+    row_splits: Tensor
+    char_values: Tensor
+
+class UnicodeDecodeWithOffsets(NamedTuple):
+    row_splits: Tensor
+    char_values: Tensor
+    char_to_byte_starts: Tensor
+
+class Unique(NamedTuple):
+    y: Tensor
+    idx: Tensor
+
+class UniqueV2(NamedTuple):
+    y: Tensor
+    idx: Tensor
+
+class UniqueWithCounts(NamedTuple):
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+class UniqueWithCountsV2(NamedTuple):
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]

@@ -1,0 +1,5204 @@
+"""All ops as functions in snake case. Written by `generate_stubs.py`."""
+
+from . import _dtypes, _outputs
+from ._types import DTypeLike, Effect, FunctionLike, Literal, Sequence, ShapeLike, Tensor, TensorLike
+
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
+    """The absolute value, `|x|`. The least integer has none and stays itself."""
+
+def accumulate_nv2(inputs: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
+    """The sum of all inputs, as [`AddN`]. TensorFlow adds them up as they become known."""
+
+def accumulator_apply_gradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a gradient to an accumulator."""
+
+def accumulator_num_accumulated(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of gradients in an accumulator."""
+
+def accumulator_set_global_step(handle: TensorLike, new_global_step: TensorLike, name: str | None = None) -> Effect:
+    """Tells an accumulator the present step."""
+
+def accumulator_take_gradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the mean, or the sum, of the gradients in an accumulator; waits until there are enough."""
+
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse cosine, from 0 to π. NaN outside of −1 to 1."""
+
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic cosine. NaN below 1."""
+
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast."""
+
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The sum of all inputs, which have one shape. Nothing broadcasts."""
+
+def add_v2(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The sum, `x + y`. Integers wrap. The shapes broadcast."""
+
+def all(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """Whether all elements over some dimensions are true. Of nothing, yes."""
+
+def angle(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The argument in radians, from −π to π."""
+
+def anonymous_hash_table(key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A table from keys to values that is filled once and goes with the last copy of its handle."""
+
+def anonymous_mutable_dense_hash_table(
+    empty_key: TensorLike,
+    deleted_key: TensorLike,
+    value_dtype: DTypeLike,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values in one block of memory, which goes with the last copy of its handle."""
+
+def anonymous_mutable_hash_table(key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A table from keys to values that can be changed at any time and goes with the last copy of its handle."""
+
+def anonymous_mutable_hash_table_of_tensors(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time and goes with the last copy of its handle."""
+
+def any(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """Whether any element over some dimensions is true. Of nothing, no."""
+
+def apply_ada_max(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of AdaMax: `m += (grad - m) * (1 - beta1)`, `v = max(beta2 * v, |grad|)`, `var -= lr / (1 - beta1_power) * m / (v + epsilon)`."""
+
+def apply_adadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adadelta: the gradient is scaled by the quotient of two averages, that of the squared updates and that of the squared gradients."""
+
+def apply_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad: `accum += grad²`, `var -= lr * grad / sqrt(accum)`."""
+
+def apply_adagrad_da(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad by dual averaging: what follows from all gradients so far, not from the variable's last value."""
+
+def apply_adagrad_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad with an epsilon: `accum += grad²`, `var -= lr * grad / (sqrt(accum) + epsilon)`."""
+
+def apply_adam(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adam."""
+
+def apply_add_sign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of AddSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) * grad`."""
+
+def apply_centered_rms_prop(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of RMSProp by the gradients' variance."""
+
+def apply_ftrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of FTRL-proximal."""
+
+def apply_ftrl_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of FTRL-proximal with shrinkage: [`ApplyFtrl`] with `grad + 2 * l2_shrinkage * var` in the place of the gradient that `linear` takes in."""
+
+def apply_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step against the gradient: `var -= alpha * delta`."""
+
+def apply_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step with momentum: `accum = accum * momentum + grad`, `var -= lr * accum`."""
+
+def apply_power_sign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of PowerSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * exp(logbase * sign_decay * sign(grad) * sign(m)) * grad`."""
+
+def apply_proximal_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad, then towards zero (FOBOS)."""
+
+def apply_proximal_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step against the gradient, then towards zero (FOBOS)."""
+
+def apply_rms_prop(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of RMSProp."""
+
+def approximate_equal(x: TensorLike, y: TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
+    """Whether `abs(x - y) < tolerance`."""
+
+def arg_max(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the greatest element along one dimension, which falls away. Of equals it is the first."""
+
+def arg_min(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the least element along one dimension, which falls away. Of equals it is the first."""
+
+def as_string(
+    input: TensorLike,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Each element as text."""
+
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse sine, from −π/2 to π/2. NaN outside of −1 to 1."""
+
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def assert_(condition: TensorLike, data: Sequence[TensorLike], summarize: int = 3, name: str | None = None) -> Effect:
+    """Fails with INVALID_ARGUMENT and the values of `data` unless the condition holds."""
+
+def assign(
+    ref: TensorLike,
+    value: TensorLike,
+    validate_shape: bool = True,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Gives a variable a value."""
+
+def assign_add(ref: TensorLike, value: TensorLike, use_locking: bool = False, name: str | None = None) -> Tensor:
+    """Adds to a variable."""
+
+def assign_add_variable_op(resource: TensorLike, value: TensorLike, name: str | None = None) -> Effect:
+    """Adds to a variable."""
+
+def assign_sub(ref: TensorLike, value: TensorLike, use_locking: bool = False, name: str | None = None) -> Tensor:
+    """Subtracts from a variable."""
+
+def assign_sub_variable_op(resource: TensorLike, value: TensorLike, name: str | None = None) -> Effect:
+    """Subtracts from a variable."""
+
+def assign_variable_op(
+    resource: TensorLike,
+    value: TensorLike,
+    validate_shape: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """Gives a variable a value. The first assignment makes the variable."""
+
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse tangent, from −π/2 to π/2."""
+
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The angle of the point (`x`, `y`), from −π to π. The shapes broadcast."""
+
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
+
+def audio_summary(
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: float,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with sounds, as WAV; the sample rate is an attr."""
+
+def audio_summary_v2(
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with sounds, as WAV; the sample rate is an input."""
+
+def avg_pool(
+    value: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window; what lies outside of `value` does not count."""
+
+def avg_pool_grad(
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `AvgPool`: each element of `grad` is shared evenly by what its window covered."""
+
+def barrier(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects the components of elements by key, and gives elements that are complete in the order of their first components."""
+
+def barrier_close(handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a barrier: no new elements are begun."""
+
+def barrier_incomplete_size(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a barrier that lack components."""
+
+def barrier_insert_many(
+    handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    component_index: int,
+    name: str | None = None,
+) -> Effect:
+    """Gives elements of a barrier one of their components."""
+
+def barrier_ready_size(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of complete elements in a barrier."""
+
+def barrier_take_many(
+    handle: TensorLike,
+    num_elements: TensorLike,
+    component_types: Sequence[DTypeLike],
+    allow_small_batch: bool = False,
+    wait_for_incomplete: bool = False,
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> _outputs.BarrierTakeMany:
+    """Takes complete elements out of a barrier; waits until there are as many."""
+
+def batch_mat_mul(
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions must be equal."""
+
+def batch_mat_mul_v2(
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions broadcast."""
+
+def batch_mat_mul_v3(
+    x: TensorLike,
+    y: TensorLike,
+    Tout: DTypeLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, which may differ in dtype, computed and returned as `Tout`; the outer dimensions broadcast."""
+
+def batch_norm_with_global_normalization(
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta: TensorLike,
+    gamma: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> Tensor:
+    """Batch normalisation with given mean and variance: `(t - m) / sqrt(v + variance_epsilon) * gamma + beta`."""
+
+def batch_norm_with_global_normalization_grad(
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    gamma: TensorLike,
+    backprop: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> _outputs.BatchNormWithGlobalNormalizationGrad:
+    """The gradient of [`BatchNormWithGlobalNormalization`]."""
+
+def batch_to_space_nd(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
+    """Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`]."""
+
+def bias_add(
+    value: TensorLike,
+    bias: TensorLike,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """`bias`, a vector, added to each channel of `value`."""
+
+def bias_add_grad(
+    out_backprop: TensorLike,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `BiasAdd` with respect to the bias: for each channel the sum of its elements."""
+
+def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) -> Tensor:
+    """`bias`, a vector, added along the last dimension of `value`: `BiasAdd` as it was before it knew data formats."""
+
+def bincount(arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None) -> Tensor:
+    """How often each number from 0 to `size` − 1 occurs, or the sum of the weights of its occurrences."""
+
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
+    """The same bytes as elements of another dtype."""
+
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in both. The shapes broadcast."""
+
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in at least one. The shapes broadcast."""
+
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in just one. The shapes broadcast."""
+
+def broadcast_args(s0: TensorLike, s1: TensorLike, name: str | None = None) -> Tensor:
+    """The shape that two shapes broadcast to; all are vectors."""
+
+def broadcast_gradient_args(s0: TensorLike, s1: TensorLike, name: str | None = None) -> _outputs.BroadcastGradientArgs:
+    """For two shapes that broadcast, the dimensions along which each one's gradient is summed."""
+
+def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """`input` repeated to the given shape."""
+
+def bucketize(input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
+    """For each value the number of `boundaries` that are not above it."""
+
+def case(
+    branch_index: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[FunctionLike],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls the branch that `branch_index` names with `input`, the last one if there is none."""
+
+def cast(x: TensorLike, DstT: DTypeLike, Truncate: bool = False, name: str | None = None) -> Tensor:
+    """Each element as a `DstT`."""
+
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
+    """The least integer that is not below `x`."""
+
+def check_numerics(tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
+    """`tensor` itself; fails with INVALID_ARGUMENT if an element is infinite or NaN."""
+
+def check_numerics_v2(tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
+    """[`CheckNumerics`] whose error says which infinities there are."""
+
+def clip_by_value(
+    t: TensorLike,
+    clip_value_min: TensorLike,
+    clip_value_max: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
+
+def complex(real: TensorLike, imag: TensorLike, Tout: DTypeLike = _dtypes.complex64, name: str | None = None) -> Tensor:
+    """The complex number `real + i * imag`. The shapes broadcast."""
+
+def complex_abs(x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The absolute value."""
+
+def concat(concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Tensors joined along one dimension; all others must be equal."""
+
+def concat_offset(concat_dim: TensorLike, shape: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
+    """Where each of several tensors begins once they are joined along one dimension."""
+
+def concat_v2(values: Sequence[TensorLike], axis: TensorLike, name: str | None = None) -> Tensor:
+    """Tensors joined along one dimension; all others must be equal."""
+
+def conditional_accumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def conj(input: TensorLike, name: str | None = None) -> Tensor:
+    """The complex conjugate."""
+
+def conjugate_transpose(x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with its dimensions permuted and its complex numbers conjugated."""
+
+def const(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A tensor that stands in the graph itself."""
+
+def consume_mutex_lock(mutex_lock: TensorLike, name: str | None = None) -> Effect:
+    """Lets go of a lock."""
+
+def control_trigger(name: str | None = None) -> Effect:
+    """Does nothing, even where its control inputs are dead."""
+
+def conv2d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 2-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
+
+def conv2d_backprop_filter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Conv2D` with respect to its filter."""
+
+def conv2d_backprop_input(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Conv2D` with respect to its input."""
+
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
+    """The cosine of `x` in radians."""
+
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+
+def count_up_to(ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
+    """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
+    """The cross products of the vectors of three elements in the last dimension."""
+
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Products of all elements up to each one along a dimension."""
+
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Sums of all elements up to each one along a dimension."""
+
+def cumulative_logsumexp(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
+
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
+    """Each string from base64, in the alphabet that is safe in URLs."""
+
+def decode_padded_raw(
+    input_bytes: TensorLike,
+    fixed_length: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one length."""
+
+def decode_raw(bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
+    """The bytes of each string as numbers, along a new last dimension."""
+
+def deep_copy(x: TensorLike, name: str | None = None) -> Tensor:
+    """A copy of `x`, which shares no memory with it."""
+
+def delete_session_tensor(handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets the tensor that the session keeps under a name."""
+
+def dense_bincount(
+    input: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each number from 0 to `size` − 1 occurs in a vector, or in each row of a matrix; or the sum of the weights of its occurrences."""
+
+def dense_to_dense_set_operation(
+    set1: TensorLike,
+    set2: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.DenseToDenseSetOperation:
+    """Difference, intersection or union of the sets along the last dimensions of two dense tensors."""
+
+def dense_to_sparse_set_operation(
+    set1: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.DenseToSparseSetOperation:
+    """As `DenseToDenseSetOperation`, with a sparse second tensor."""
+
+def depth_to_space(
+    input: TensorLike,
+    block_size: int,
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """Depth moved into squares: each `block_size²` channels become a square of `block_size` × `block_size` pixels."""
+
+def depthwise_conv2d_native(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 2-D convolution of each channel of `input` with filters of its own."""
+
+def depthwise_conv2d_native_backprop_filter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `DepthwiseConv2dNative` with respect to its filter."""
+
+def depthwise_conv2d_native_backprop_input(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `DepthwiseConv2dNative` with respect to its input."""
+
+def deserialize_many_sparse(
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.DeserializeManySparse:
+    """The sparse tensor of rows that `SerializeManySparse` made."""
+
+def deserialize_sparse(
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.DeserializeSparse:
+    """Sparse tensors from what `SerializeSparse` made of them."""
+
+def destroy_resource_op(resource: TensorLike, ignore_lookup_error: bool = True, name: str | None = None) -> Effect:
+    """Forgets a resource of any type. Nodes that use it later fail."""
+
+def destroy_temporary_variable(ref: TensorLike, var_name: str | bytes, name: str | None = None) -> Tensor:
+    """The last value of a temporary variable, which ends here."""
+
+def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`."""
+
+def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
+    """The diagonal of a tensor of shape `[i, …, k, i, …, k]`, of shape `[i, …, k]`."""
+
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Lgamma`]."""
+
+def dilation2d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The greatest sum of input and filter under each window, channel by channel."""
+
+def dilation2d_backprop_filter(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Dilation2D`] with respect to its filter."""
+
+def dilation2d_backprop_input(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Dilation2D`] with respect to its input."""
+
+def disable_copy_on_read(resource: TensorLike, name: str | None = None) -> Effect:
+    """Without effect but for the error if there is no such variable: reads never copy here."""
+
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient, `x / y`. Integers round towards zero, and dividing them by zero is an error. The shapes broadcast."""
+
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast."""
+
+def dynamic_partition(
+    data: TensorLike,
+    partitions: TensorLike,
+    num_partitions: int,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The slices of `data`, sorted into one tensor for each number in `partitions`."""
+
+def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
+
+def einsum(inputs: Sequence[TensorLike], equation: str | bytes, name: str | None = None) -> Tensor:
+    """Sums of products over dimensions that have labels: `"ij,jk->ik"` multiplies matrices."""
+
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
+    """`features` where positive, `exp(features) - 1` elsewhere."""
+
+def elu_grad(gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Elu`: `gradients * (outputs + 1)` where `outputs` is negative, `gradients` elsewhere."""
+
+def empty(shape: TensorLike, dtype: DTypeLike, init: bool = False, name: str | None = None) -> Tensor:
+    """A tensor of the given shape. TensorFlow leaves its elements undefined unless `init` is set; here they are zeros."""
+
+def empty_tensor_list(
+    element_shape: TensorLike,
+    max_num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of tensors without elements."""
+
+def empty_tensor_map(name: str | None = None) -> Tensor:
+    """A map from tensors to tensors without entries."""
+
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
+    """Each string in base64, in the alphabet that is safe in URLs."""
+
+def ensure_shape(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
+
+def enter(
+    data: TensorLike,
+    frame_name: str | bytes,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Tensor:
+    """Takes `data` into the loop `frame_name`: into its first iteration or, if it is constant, into each."""
+
+def equal(x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+    """Whether `x == y`. NaN equals nothing. The shapes broadcast."""
+
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
+    """The error function."""
+
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
+    """The complementary error function, `1 - erf(x)`, precise where `erf(x)` is near 1."""
+
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse of the error function."""
+
+def euclidean_norm(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The Euclidean norm over some dimensions: the root of the sum of the squares. Of nothing it is 0."""
+
+def exit(data: TensorLike, name: str | None = None) -> Tensor:
+    """Takes `data` out of the loop."""
+
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
+    """The exponential, `e^x`."""
+
+def expand_dims(input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with one more dimension, of size 1."""
+
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
+    """`e^x - 1`, precise where `x` is near zero."""
+
+def extract_image_patches(
+    images: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def fifo_queue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in the order in which they came."""
+
+def fifo_queue_v2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in the order in which they came."""
+
+def fake_param(dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """A result that a function must have but that is never used."""
+
+def fake_queue(resource: TensorLike, name: str | None = None) -> Tensor:
+    """The queue behind a resource handle as a reference, for ops that take one."""
+
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor of the given shape with one value in every place."""
+
+def fingerprint(data: TensorLike, method: TensorLike, name: str | None = None) -> Tensor:
+    """A fingerprint of each row of `data`, eight bytes in little-endian order."""
+
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
+    """The greatest integer that is not above `x`."""
+
+def floor_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient rounded down, `floor(x / y)`. Dividing integers by zero is an error. The shapes broadcast."""
+
+def floor_mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def for_(
+    start: TensorLike,
+    limit: TensorLike,
+    delta: TensorLike,
+    input: Sequence[TensorLike],
+    body: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def fused_batch_norm(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNorm:
+    """Each channel of `x` brought to mean 0 and variance 1, then to `scale` and `offset`: `y = (x - mean) / sqrt(variance + epsilon) * scale + offset`."""
+
+def fused_batch_norm_grad(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGrad:
+    """The gradient of `FusedBatchNorm`."""
+
+def fused_batch_norm_grad_v2(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGradV2:
+    """The gradient of `FusedBatchNormV2`."""
+
+def fused_batch_norm_grad_v3(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    reserve_space_3: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW', 'NDHWC', 'NCDHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGradV3:
+    """The gradient of `FusedBatchNormV3`."""
+
+def fused_batch_norm_v2(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormV2:
+    """[`FusedBatchNorm`] in which `x` may be narrower than the statistics, which are `U`."""
+
+def fused_batch_norm_v3(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW', 'NDHWC', 'NCDHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormV3:
+    """[`FusedBatchNormV2`] for four or five dimensions, with one more output for the gradient."""
+
+def gather(params: TensorLike, indices: TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
+    """Slices of `params` along its first dimension, by index: `output[i…, j…] = params[indices[i…], j…]`."""
+
+def gather_nd(
+    params: TensorLike,
+    indices: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Slices of `params` by index vectors: the last dimension of `indices` holds indices for the first dimensions of `params`."""
+
+def gather_v2(
+    params: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Slices of `params` along `axis`, by index."""
+
+def get_session_handle(value: TensorLike, name: str | None = None) -> Tensor:
+    """Keeps a tensor in the session and names it."""
+
+def get_session_handle_v2(value: TensorLike, name: str | None = None) -> Tensor:
+    """Keeps a tensor in the session and names it."""
+
+def get_session_tensor(handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The tensor that the session keeps under a name."""
+
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x > y`. The shapes broadcast."""
+
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x >= y`. The shapes broadcast."""
+
+def hash_table(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that is filled once."""
+
+def hash_table_v2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that is filled once."""
+
+def histogram_fixed_width(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike,
+    dtype: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many values lie in each of `nbins` parts of equal width between two bounds; those beyond a bound count in the part next to it."""
+
+def histogram_summary(tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
+    """A summary with a histogram of all values, which must be finite."""
+
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on, without copying it."""
+
+def identity_n(input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
+    """Passes a list of tensors on, without copying them."""
+
+def if_(
+    cond: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    then_branch: FunctionLike,
+    else_branch: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not."""
+
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The lower regularised incomplete gamma function, `P(a, x)`."""
+
+def igamma_grad_a(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Igamma`] by `a`."""
+
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`."""
+
+def imag(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The imaginary part."""
+
+def image_summary(
+    tag: TensorLike,
+    tensor: TensorLike,
+    max_images: int = 3,
+    bad_color: TensorLike = ...,
+    name: str | None = None,
+) -> Tensor:
+    """A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG."""
+
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Tensor:
+    """For each row, whether the target's prediction is among the `k` greatest."""
+
+def in_top_kv2(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
+    """[`InTopK`] with `k` as an input."""
+
+def initialize_table(table_handle: TensorLike, keys: TensorLike, values: TensorLike, name: str | None = None) -> Effect:
+    """Fills a table that is filled once."""
+
+def initialize_table_from_text_file(
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int = -1,
+    delimiter: str | bytes = '\t',
+    offset: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once from the lines of a text file."""
+
+def initialize_table_from_text_file_v2(
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int = -1,
+    delimiter: str | bytes = '\t',
+    offset: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once from the lines of a text file."""
+
+def initialize_table_v2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once."""
+
+def inplace_add(x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with those of `v` added to the rows `i`. What else holds `x` does not change."""
+
+def inplace_sub(x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with those of `v` subtracted from the rows `i`. What else holds `x` does not change."""
+
+def inplace_update(x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with the rows `i` replaced by those of `v`. What else holds `x` does not change."""
+
+def inv(x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal, `1 / x`: the older name of [`Reciprocal`]."""
+
+def inv_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Inv`, an older name of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
+    """Every bit flipped: `!x` in Rust's terms."""
+
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
+    """The permutation that undoes `x`: `y[x[i]] = i`."""
+
+def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is neither infinite nor NaN."""
+
+def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is +∞ or −∞."""
+
+def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is NaN."""
+
+def is_variable_initialized(ref: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a variable has a value."""
+
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
+    """Half the sum of all squares, `sum(t²) / 2`: a scalar."""
+
+def lrn(
+    input: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Local response normalisation: each element divided by a power of the sum of squares in its neighbouring channels."""
+
+def lrn_grad(
+    input_grads: TensorLike,
+    input_image: TensorLike,
+    output_image: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`LRN`]."""
+
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """`features` where positive, `alpha * features` elsewhere."""
+
+def leaky_relu_grad(gradients: TensorLike, features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """The gradient of `LeakyRelu`: `gradients` where `features` is positive, `alpha * gradients` elsewhere."""
+
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x < y`. The shapes broadcast."""
+
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x <= y`. The shapes broadcast."""
+
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+
+def lin_space(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
+    """`num` numbers at equal distances from `start` to `stop`, both included; all are scalars."""
+
+def list_diff(
+    x: TensorLike,
+    y: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.ListDiff:
+    """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
+
+def log(x: TensorLike, name: str | None = None) -> Tensor:
+    """The natural logarithm. −∞ at zero, NaN below."""
+
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
+    """`log(1 + x)`, precise where `x` is near zero."""
+
+def log_softmax(logits: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
+
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether both are true. The shapes broadcast."""
+
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
+    """The opposite of a bool."""
+
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether at least one is true. The shapes broadcast."""
+
+def lookup_table_export(
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> _outputs.LookupTableExport:
+    """All entries of a table, in no particular order."""
+
+def lookup_table_export_v2(
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> _outputs.LookupTableExportV2:
+    """All entries of a table, in no particular order."""
+
+def lookup_table_find(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The values to which `keys` lead in a table, and `default_value` for keys that it lacks."""
+
+def lookup_table_find_v2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The values to which `keys` lead in a table, and `default_value` for keys that it lacks."""
+
+def lookup_table_import(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Replaces all entries of a table."""
+
+def lookup_table_import_v2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Replaces all entries of a table."""
+
+def lookup_table_insert(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds entries to a table; keys that it has get new values."""
+
+def lookup_table_insert_v2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds entries to a table; keys that it has get new values."""
+
+def lookup_table_remove_v2(table_handle: TensorLike, keys: TensorLike, name: str | None = None) -> Effect:
+    """Takes the entries of `keys` out of a table, as far as it has them."""
+
+def lookup_table_size(table_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a table."""
+
+def lookup_table_size_v2(table_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a table."""
+
+def loop_cond(input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes on whether the loop goes on."""
+
+def map_clear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area with keys."""
+
+def map_incomplete_size(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area with keys that lack components."""
+
+def map_peek(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors under a key of a staging area with keys, which stay there; waits until they are complete."""
+
+def map_size(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of complete elements in a staging area with keys."""
+
+def map_stage(
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike],
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area with keys; waits while it is full."""
+
+def map_unstage(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors under a key out of a staging area with keys; waits until they are complete."""
+
+def map_unstage_no_key(
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.MapUnstageNoKey:
+    """Takes the tensors under any key out of a staging area with keys; waits until there are some."""
+
+def mat_mul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices: `[m, k] × [k, n] → [m, n]`."""
+
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that patterns stand for, sorted."""
+
+def matrix_band_part(
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Matrices with everything outside a band around the main diagonal set to zero."""
+
+def matrix_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """Square matrices of zeros with the rows of `diagonal` on their diagonals."""
+
+def matrix_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
+    """The diagonals of matrices."""
+
+def matrix_diag_part_v2(input: TensorLike, k: TensorLike, padding_value: TensorLike, name: str | None = None) -> Tensor:
+    """Some diagonals of matrices; each stands from the left, padded on the right."""
+
+def matrix_diag_part_v3(
+    input: TensorLike,
+    k: TensorLike,
+    padding_value: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """Some diagonals of matrices."""
+
+def matrix_diag_v2(
+    diagonal: TensorLike,
+    k: TensorLike,
+    num_rows: TensorLike,
+    num_cols: TensorLike,
+    padding_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Matrices of `padding_value` with given diagonals; each is stored from the left, padded on the right."""
+
+def matrix_diag_v3(
+    diagonal: TensorLike,
+    k: TensorLike,
+    num_rows: TensorLike,
+    num_cols: TensorLike,
+    padding_value: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """Matrices of `padding_value` with given diagonals."""
+
+def matrix_set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """The matrices of `input` with the rows of `diagonal` on their diagonals."""
+
+def matrix_set_diag_v2(input: TensorLike, diagonal: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
+    """The matrices of `input` with some diagonals replaced; each is stored from the left."""
+
+def matrix_set_diag_v3(
+    input: TensorLike,
+    diagonal: TensorLike,
+    k: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """The matrices of `input` with some diagonals replaced."""
+
+def max(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
+
+def max_pool(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window."""
+
+def max_pool_grad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPool`: each element of `grad` goes to where its window's greatest element stood."""
+
+def max_pool_grad_grad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest stood."""
+
+def max_pool_grad_grad_v2(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """As `MaxPoolGradGrad`, with the window's size and step as inputs."""
+
+def max_pool_grad_v2(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolV2`: as `MaxPoolGrad`, with the window's size and step as inputs."""
+
+def max_pool_grad_with_argmax(
+    input: TensorLike,
+    grad: TensorLike,
+    argmax: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolWithArgmax`: each element of `grad` goes to where `argmax` says."""
+
+def max_pool_v2(
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window, whose size and step are inputs."""
+
+def max_pool_with_argmax(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    Targmax: DTypeLike = _dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> _outputs.MaxPoolWithArgmax:
+    """The greatest element in each window, and where it stood."""
+
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The greater of `x` and `y`; NaN if either is NaN. The shapes broadcast."""
+
+def mean(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The arithmetic mean over some dimensions. Of nothing it is NaN, or 0. That of integers is rounded towards zero."""
+
+def merge(inputs: Sequence[TensorLike], name: str | None = None) -> _outputs.Merge:
+    """Passes on the first of its inputs that arrives alive, and which one that was."""
+
+def merge_summary(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The values of several summaries in one; no tag may stand twice."""
+
+def merge_v2_checkpoints(
+    checkpoint_prefixes: TensorLike,
+    destination_prefix: TensorLike,
+    delete_old_dirs: bool = True,
+    allow_missing_files: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """Makes one checkpoint of several: their data files are renamed, their indices become one."""
+
+def min(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The least element over some dimensions. Of nothing it is the dtype's greatest value."""
+
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The lesser of `x` and `y`; NaN if either is NaN. The shapes broadcast."""
+
+def mirror_pad(
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    name: str | None = None,
+) -> Tensor:
+    """`input` with its own reflection added around it."""
+
+def mirror_pad_grad(
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MirrorPad`](crate::MirrorPad): what was padded is cut off and added to what it mirrored."""
+
+def mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def mul(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The product, `x * y`. Integers wrap. The shapes broadcast."""
+
+def mul_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast."""
+
+def multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    output_dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random classes, each as likely as its logit says."""
+
+def mutable_dense_hash_table(
+    empty_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys, which may be vectors, to values or vectors, in one block of memory."""
+
+def mutable_dense_hash_table_v2(
+    empty_key: TensorLike,
+    deleted_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys, which may be vectors, to values or vectors, in one block of memory."""
+
+def mutable_hash_table(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that can be changed at any time."""
+
+def mutable_hash_table_of_tensors(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time."""
+
+def mutable_hash_table_of_tensors_v2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time."""
+
+def mutable_hash_table_v2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that can be changed at any time."""
+
+def mutex_lock(mutex: TensorLike, name: str | None = None) -> Tensor:
+    """Waits for a lock and holds it until the output is gone."""
+
+def mutex_v2(container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A lock that one run holds at a time."""
+
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
+    """The value below which a normally distributed number lies with probability `x`."""
+
+def neg(x: TensorLike, name: str | None = None) -> Tensor:
+    """The negative, `-x`. Integers wrap."""
+
+def next_after(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
+    """The next number that the dtype has from `x1` towards `x2`. The shapes broadcast."""
+
+def next_iteration(data: TensorLike, name: str | None = None) -> Tensor:
+    """Takes `data` into the loop's next iteration."""
+
+def no_op(name: str | None = None) -> Effect:
+    """Does nothing; control edges to and from it order other nodes."""
+
+def non_deterministic_ints(shape: TensorLike, dtype: DTypeLike = _dtypes.int64, name: str | None = None) -> Tensor:
+    """Random integers of the whole range of the dtype, different ones each time."""
+
+def not_equal(x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+    """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
+
+def nth_element(input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The element of each row (the last dimension) that would be number `n` if the row were sorted."""
+
+def one_hot(
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike,
+    off_value: TensorLike,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """`indices` with a new dimension that holds `on_value` at the index and `off_value` everywhere else."""
+
+def ones_like(x: TensorLike, name: str | None = None) -> Tensor:
+    """Ones in the shape of `x`."""
+
+def optional_from_value(components: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """An optional whose value is a tuple of tensors."""
+
+def optional_get_value(
+    optional: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors that an optional holds; without a value it is an error."""
+
+def optional_has_value(optional: TensorLike, name: str | None = None) -> Tensor:
+    """Whether an optional has a value."""
+
+def optional_none(name: str | None = None) -> Tensor:
+    """An optional without a value."""
+
+def ordered_map_clear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area ordered by keys."""
+
+def ordered_map_incomplete_size(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area ordered by keys that lack components."""
+
+def ordered_map_peek(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors under a key of a staging area ordered by keys, which stay there; waits until they are complete."""
+
+def ordered_map_size(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of complete elements in a staging area ordered by keys."""
+
+def ordered_map_stage(
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike],
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area ordered by keys; waits while it is full."""
+
+def ordered_map_unstage(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors under a key out of a staging area ordered by keys; waits until they are complete."""
+
+def ordered_map_unstage_no_key(
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.OrderedMapUnstageNoKey:
+    """Takes the tensors under the lowest key out of a staging area ordered by keys; waits until there are some."""
+
+def pack(values: Sequence[TensorLike], axis: int = 0, name: str | None = None) -> Tensor:
+    """Tensors of one shape stacked along a new dimension."""
+
+def pad(input: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with zeros added around it."""
+
+def pad_v2(input: TensorLike, paddings: TensorLike, constant_values: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with `constant_values` added around it."""
+
+def padding_fifo_queue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
+
+def padding_fifo_queue_v2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
+
+def parallel_dynamic_stitch(
+    indices: Sequence[TensorLike],
+    data: Sequence[TensorLike],
+    name: str | None = None,
+) -> Tensor:
+    """Slices of several tensors, each put where its index says; no index should occur twice."""
+
+def parameterized_truncated_normal(
+    shape: TensorLike,
+    means: TensorLike,
+    stdevs: TensorLike,
+    minvals: TensorLike,
+    maxvals: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of normal distributions that are cut off at both ends."""
+
+def partitioned_call(
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    config: str | bytes = '',
+    config_proto: str | bytes = '',
+    executor_type: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f` with `args`."""
+
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
+    """A value that every run has to feed; running it unfed is an error."""
+
+def placeholder_v2(dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """The former name of [`Placeholder`], with a shape that must be given."""
+
+def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """A value that a run may feed; unfed it is `input`."""
+
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Digamma`] of order `a`, a whole number."""
+
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
+
+def prevent_gradient(input: TensorLike, message: str | bytes = '', name: str | None = None) -> Tensor:
+    """Passes `input` on; asking for its gradient is an error with `message`."""
+
+def print_(
+    input: TensorLike,
+    data: Sequence[TensorLike],
+    message: str | bytes = '',
+    first_n: int = -1,
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """`input` itself; the values of `data` go to the standard error."""
+
+def print_v2(
+    input: TensorLike,
+    output_stream: str | bytes = 'stderr',
+    end: str | bytes = '\n',
+    name: str | None = None,
+) -> Effect:
+    """Prints a string."""
+
+def priority_queue(
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def priority_queue_v2(
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def prod(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The product over some dimensions. Of nothing it is 1. Integers wrap."""
+
+def queue_close(handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
+
+def queue_close_v2(handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
+
+def queue_dequeue(
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes one element out of a queue; waits while there is none."""
+
+def queue_dequeue_many(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, stacked along a new first dimension; waits until there are as many."""
+
+def queue_dequeue_many_v2(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, stacked along a new first dimension; waits until there are as many."""
+
+def queue_dequeue_up_to(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, or what is left once it is closed, stacked along a new first dimension."""
+
+def queue_dequeue_up_to_v2(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, or what is left once it is closed, stacked along a new first dimension."""
+
+def queue_dequeue_v2(
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes one element out of a queue; waits while there is none."""
+
+def queue_enqueue(
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds one element to a queue; waits while it is full."""
+
+def queue_enqueue_many(
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full."""
+
+def queue_enqueue_many_v2(
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full."""
+
+def queue_enqueue_v2(
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds one element to a queue; waits while it is full."""
+
+def queue_is_closed(handle: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a queue is closed."""
+
+def queue_is_closed_v2(handle: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a queue is closed."""
+
+def queue_size(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a queue."""
+
+def queue_size_v2(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a queue."""
+
+def ragged_bincount(
+    splits: TensorLike,
+    values: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each of `0..size` occurs in each row of a ragged matrix."""
+
+def ragged_fill_empty_rows(
+    value_rowids: TensorLike,
+    values: TensorLike,
+    nrows: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedFillEmptyRows:
+    """Puts a default value into each row of a ragged matrix that has none."""
+
+def ragged_fill_empty_rows_grad(
+    reverse_index_map: TensorLike,
+    grad_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedFillEmptyRowsGrad:
+    """The gradient of `RaggedFillEmptyRows`."""
+
+def ragged_gather(
+    params_nested_splits: Sequence[TensorLike],
+    params_dense_values: TensorLike,
+    indices: TensorLike,
+    OUTPUT_RAGGED_RANK: int,
+    name: str | None = None,
+) -> _outputs.RaggedGather:
+    """The rows of a ragged tensor that `indices` names."""
+
+def ragged_range(
+    starts: TensorLike,
+    limits: TensorLike,
+    deltas: TensorLike,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.RaggedRange:
+    """A ragged matrix whose rows are ranges."""
+
+def ragged_tensor_to_sparse(
+    rt_nested_splits: Sequence[TensorLike],
+    rt_dense_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedTensorToSparse:
+    """A ragged tensor as a sparse one."""
+
+def ragged_tensor_to_tensor(
+    shape: TensorLike,
+    values: TensorLike,
+    default_value: TensorLike,
+    row_partition_tensors: Sequence[TensorLike],
+    row_partition_types: Sequence[str | bytes],
+    name: str | None = None,
+) -> Tensor:
+    """A ragged tensor as a dense one, with a default value where rows are short."""
+
+def random_gamma(
+    shape: TensorLike,
+    alpha: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions."""
+
+def random_gamma_grad(alpha: TensorLike, sample: TensorLike, name: str | None = None) -> Tensor:
+    """How a sample of a gamma distribution changes with the distribution's shape parameter, the probability that a sample is smaller left as it is."""
+
+def random_index_shuffle(
+    index: TensorLike,
+    seed: TensorLike,
+    max_index: TensorLike,
+    rounds: int = 4,
+    name: str | None = None,
+) -> Tensor:
+    """Where `index` lands when the numbers from 0 to `max_index` are shuffled, without shuffling them."""
+
+def random_poisson(
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions."""
+
+def random_poisson_v2(
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions, in a dtype of their own."""
+
+def random_shuffle(value: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+    """The rows of `value` in a random order."""
+
+def random_shuffle_queue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    min_after_dequeue: int = 0,
+    seed: int = 0,
+    seed2: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in random order."""
+
+def random_shuffle_queue_v2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    min_after_dequeue: int = 0,
+    seed: int = 0,
+    seed2: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in random order."""
+
+def random_standard_normal(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1."""
+
+def random_uniform(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely."""
+
+def random_uniform_int(
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`."""
+
+def range(start: TensorLike, limit: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The numbers from `start` up to but without `limit`, in steps of `delta`; all are scalars."""
+
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
+    """The number of dimensions of `input`, as a scalar."""
+
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
+    """The contents of a file."""
+
+def read_variable_op(resource: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The value of a variable. It stays as it is when the variable changes later."""
+
+def real(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The real part."""
+
+def real_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
+
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal, `1 / x`."""
+
+def reciprocal_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def reduce_join(
+    inputs: TensorLike,
+    reduction_indices: TensorLike,
+    keep_dims: bool = False,
+    separator: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The strings of each slice along some dimensions, joined in row-major order."""
+
+def ref_enter(
+    data: TensorLike,
+    frame_name: str | bytes,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Tensor:
+    """As [`Enter`], for a reference."""
+
+def ref_exit(data: TensorLike, name: str | None = None) -> Tensor:
+    """As [`Exit`], for a reference."""
+
+def ref_identity(input: TensorLike, name: str | None = None) -> Tensor:
+    """The reference that it is given."""
+
+def ref_merge(inputs: Sequence[TensorLike], name: str | None = None) -> _outputs.RefMerge:
+    """As [`Merge`], for references."""
+
+def ref_next_iteration(data: TensorLike, name: str | None = None) -> Tensor:
+    """As [`NextIteration`], for a reference."""
+
+def ref_select(index: TensorLike, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Passes on the reference that `index` names."""
+
+def ref_switch(data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.RefSwitch:
+    """As [`Switch`], for a reference."""
+
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string; the expression is an input."""
+
+def regex_replace(
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: TensorLike,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each string with matches of a regular expression replaced; the expression is an input."""
+
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
+    """The positive part, `max(features, 0)`. NaN stays NaN."""
+
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
+    """The positive part up to 6, `min(max(features, 0), 6)`."""
+
+def relu6_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Relu6`: `gradients` where `features` lies between 0 and 6, 0 elsewhere."""
+
+def relu_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Relu`: `gradients` where `features` is positive, 0 elsewhere."""
+
+def remove_kernel(names: TensorLike, name: str | None = None) -> Tensor:
+    """Takes kernels out of use while the program runs."""
+
+def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """The same elements in the same order under another shape."""
+
+def resize_bilinear(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a weighted mean of the four around its place."""
+
+def resize_bilinear_grad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeBilinear`]."""
+
+def resize_nearest_neighbor(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a copy of the nearest."""
+
+def resize_nearest_neighbor_grad(
+    grads: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeNearestNeighbor`]."""
+
+def resource_accumulator_apply_gradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a gradient to an accumulator."""
+
+def resource_accumulator_num_accumulated(handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of gradients in an accumulator."""
+
+def resource_accumulator_set_global_step(
+    handle: TensorLike,
+    new_global_step: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Tells an accumulator the present step."""
+
+def resource_accumulator_take_gradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the mean, or the sum, of the gradients in an accumulator; waits until there are enough."""
+
+def resource_apply_ada_max(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdaMax`] on resource variables."""
+
+def resource_apply_adadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdadelta`] on resource variables."""
+
+def resource_apply_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagrad`] on resource variables."""
+
+def resource_apply_adagrad_da(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagradDA`] on resource variables."""
+
+def resource_apply_adagrad_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagradV2`] on resource variables."""
+
+def resource_apply_adam(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdam`] on resource variables."""
+
+def resource_apply_adam_with_amsgrad(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    vhat: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """A step of Adam that divides by the greatest average so far: [`ResourceApplyAdam`] with `vhat = max(vhat, v)` in the place of `v`."""
+
+def resource_apply_add_sign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAddSign`] on resource variables."""
+
+def resource_apply_centered_rms_prop(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyCenteredRMSProp`] on resource variables."""
+
+def resource_apply_ftrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyFtrl`] on resource variables."""
+
+def resource_apply_ftrl_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyFtrlV2`] on resource variables."""
+
+def resource_apply_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyGradientDescent`] on resource variables."""
+
+def resource_apply_keras_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """A step with momentum that holds the learning rate: `accum = accum * momentum - lr * grad`, `var += accum`."""
+
+def resource_apply_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyMomentum`] on resource variables."""
+
+def resource_apply_power_sign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyPowerSign`] on resource variables."""
+
+def resource_apply_proximal_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyProximalAdagrad`] on resource variables."""
+
+def resource_apply_proximal_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyProximalGradientDescent`] on resource variables."""
+
+def resource_apply_rms_prop(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyRMSProp`] on resource variables."""
+
+def resource_conditional_accumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def resource_count_up_to(resource: TensorLike, limit: int, T: DTypeLike, name: str | None = None) -> Tensor:
+    """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def resource_gather(
+    resource: TensorLike,
+    indices: TensorLike,
+    dtype: DTypeLike,
+    batch_dims: int = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Slices of a variable along its first dimension, by index; with `batch_dims`, along the dimension after those."""
+
+def resource_gather_nd(resource: TensorLike, indices: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """Slices of a variable by index vectors: the last dimension of `indices` holds indices for the variable's first ones."""
+
+def resource_scatter_add(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterAdd`] on a resource variable."""
+
+def resource_scatter_div(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterDiv`] on a resource variable."""
+
+def resource_scatter_max(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMax`] on a resource variable."""
+
+def resource_scatter_min(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMin`] on a resource variable."""
+
+def resource_scatter_mul(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMul`] on a resource variable."""
+
+def resource_scatter_nd_add(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdAdd`] on a resource variable."""
+
+def resource_scatter_nd_max(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdMax`] on a resource variable."""
+
+def resource_scatter_nd_min(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdMin`] on a resource variable."""
+
+def resource_scatter_nd_sub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdSub`] on a resource variable."""
+
+def resource_scatter_nd_update(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdUpdate`] on a resource variable."""
+
+def resource_scatter_sub(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterSub`] on a resource variable."""
+
+def resource_scatter_update(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterUpdate`] on a resource variable."""
+
+def resource_sparse_apply_adadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdadelta`] on resource variables."""
+
+def resource_sparse_apply_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagrad`] on resource variables."""
+
+def resource_sparse_apply_adagrad_da(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagradDA`] on resource variables."""
+
+def resource_sparse_apply_adagrad_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagradV2`] on resource variables."""
+
+def resource_sparse_apply_centered_rms_prop(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyCenteredRMSProp`] on resource variables."""
+
+def resource_sparse_apply_ftrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyFtrl`] on resource variables."""
+
+def resource_sparse_apply_ftrl_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyFtrlV2`] on resource variables."""
+
+def resource_sparse_apply_keras_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def resource_sparse_apply_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyMomentum`] on resource variables."""
+
+def resource_sparse_apply_proximal_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyProximalAdagrad`] on resource variables."""
+
+def resource_sparse_apply_proximal_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyProximalGradientDescent`] on resource variables."""
+
+def resource_sparse_apply_rms_prop(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyRMSProp`] on resource variables."""
+
+def resource_strided_slice_assign(
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """[`StridedSliceAssign`](super::StridedSliceAssign) on a resource variable."""
+
+def restore(
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a tensor from files of the first checkpoint format."""
+
+def restore_slice(
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    shape_and_slice: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a part of a tensor from files of the first checkpoint format."""
+
+def restore_v2(
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Reads tensors from a checkpoint."""
+
+def reverse(tensor: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """`tensor` with some dimensions reversed. [`ReverseV2`](crate::ReverseV2) names them by number."""
+
+def reverse_sequence(
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_dim: int,
+    batch_dim: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`input` with the first elements along `seq_dim` reversed, for each index of `batch_dim` another number of them."""
+
+def reverse_v2(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`tensor` with the order of elements reversed along some dimensions."""
+
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest integer; halves go to the even one."""
+
+def rng_read_and_skip(resource: TensorLike, alg: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The state of a variable's generator, which then moves on, as drawing `delta` numbers would."""
+
+def rng_skip(resource: TensorLike, algorithm: TensorLike, delta: TensorLike, name: str | None = None) -> Effect:
+    """Moves a variable's generator on, as drawing `delta` numbers would."""
+
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`input` rolled along some dimensions: what leaves at one end comes in at the other."""
+
+def round(x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest integer; halves go to the even one. Integers stay."""
+
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal of the square root, `1 / sqrt(x)`. Infinite at zero, NaN below."""
+
+def rsqrt_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Rsqrt`: `dy * -0.5 * y³`. Of complex numbers the conjugate of `y` counts."""
+
+def save(filename: TensorLike, tensor_names: TensorLike, data: Sequence[TensorLike], name: str | None = None) -> Effect:
+    """Saves tensors in a file of the first checkpoint format."""
+
+def save_slices(
+    filename: TensorLike,
+    tensor_names: TensorLike,
+    shapes_and_slices: TensorLike,
+    data: Sequence[TensorLike],
+    name: str | None = None,
+) -> Effect:
+    """Saves tensors, or parts of larger ones, in a file of the first checkpoint format."""
+
+def save_v2(
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    tensors: Sequence[TensorLike],
+    name: str | None = None,
+) -> Effect:
+    """Saves tensors as a checkpoint `prefix.index` with its data file."""
+
+def scalar_summary(tags: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
+    """A summary with one number for each tag."""
+
+def scatter_add(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Adds `updates` to rows of a variable."""
+
+def scatter_div(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Divides rows of a variable by `updates`."""
+
+def scatter_max(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the greater of rows of a variable and `updates`."""
+
+def scatter_min(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the lesser of rows of a variable and `updates`."""
+
+def scatter_mul(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Multiplies rows of a variable by `updates`."""
+
+def scatter_nd(
+    indices: TensorLike,
+    updates: TensorLike,
+    shape: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A tensor of zeros (or empty strings) with `updates` added at `indices`."""
+
+def scatter_nd_add(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Adds `updates` to slices of a variable, which index vectors name."""
+
+def scatter_nd_max(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Takes the greater of slices of a variable and `updates`, which index vectors name."""
+
+def scatter_nd_min(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Takes the lesser of slices of a variable and `updates`, which index vectors name."""
+
+def scatter_nd_non_aliasing_add(
+    input: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`input` with `updates` added at `indices`; `input` itself may be overwritten if nothing else uses it."""
+
+def scatter_nd_sub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Subtracts `updates` from slices of a variable, which index vectors name."""
+
+def scatter_nd_update(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Assigns `updates` to slices of a variable, which index vectors name."""
+
+def scatter_sub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Subtracts `updates` from rows of a variable."""
+
+def scatter_update(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`."""
+
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is rounded towards zero."""
+
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The least element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The product of the rows in each segment, a run of rows with one number. Of no rows it is 1."""
+
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The sum of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def select(condition: TensorLike, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Elements of `t` where `condition` is true, of `e` where it is false."""
+
+def select_v2(condition: TensorLike, t: TensorLike, e: TensorLike, name: str | None = None) -> Tensor:
+    """Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast."""
+
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
+    """`scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and the alpha 1.6733… that keep mean and variance."""
+
+def selu_grad(gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Selu`: `gradients * (outputs + scale * alpha)` where `outputs` is negative, `scale * gradients` elsewhere."""
+
+def serialize_many_sparse(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike = _dtypes.string,
+    name: str | None = None,
+) -> Tensor:
+    """Each row of a sparse tensor as three serialized tensors."""
+
+def serialize_sparse(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike = _dtypes.string,
+    name: str | None = None,
+) -> Tensor:
+    """A sparse tensor as three serialized tensors: indices, values, shape."""
+
+def set_size(
+    set_indices: TensorLike,
+    set_values: TensorLike,
+    set_shape: TensorLike,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The number of different values along the last dimension of a sparse tensor."""
+
+def shape(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The shape of `input`, as a vector."""
+
+def shape_n(input: Sequence[TensorLike], out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of several tensors, each as a vector."""
+
+def sharded_filename(
+    basename: TensorLike,
+    shard: TensorLike,
+    num_shards: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The name of one of several files that belong together: `basename-00003-of-00016`."""
+
+def sharded_filespec(basename: TensorLike, num_shards: TensorLike, name: str | None = None) -> Tensor:
+    """A pattern for the names of all files that belong together: `basename-?????-of-00016`."""
+
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
+    """The logistic function, `1 / (1 + e^-x)`."""
+
+def sigmoid_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Sigmoid`: `dy * y * (1 - y)`."""
+
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
+    """−1, 0 or 1 as `x` is negative, zero or positive; NaN stays NaN. For complex numbers `x / |x|`, and 0 for 0."""
+
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
+    """The sine of `x` in radians."""
+
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic sine."""
+
+def size(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The number of elements of `input`, as a scalar."""
+
+def slice(input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """The block of `input` that begins at `begin` and has the given size."""
+
+def snapshot(input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def softmax(logits: TensorLike, name: str | None = None) -> Tensor:
+    """Probabilities along the last dimension: `exp(logits)`, scaled to a sum of 1. The rank is at least 1."""
+
+def softmax_cross_entropy_with_logits(
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = None,
+) -> _outputs.SoftmaxCrossEntropyWithLogits:
+    """The cross entropy of each row of `labels` and the softmax of `features`, and its gradient."""
+
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
+    """`log(1 + exp(features))`."""
+
+def softplus_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Softplus`: `gradients / (1 + exp(-features))`."""
+
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
+    """`features / (1 + |features|)`."""
+
+def softsign_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Softsign`: `gradients / (1 + |features|)²`."""
+
+def space_to_batch_nd(
+    input: TensorLike,
+    block_shape: TensorLike,
+    paddings: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Blocks of the spatial dimensions, zero-padded first, moved into the batch dimension."""
+
+def space_to_depth(
+    input: TensorLike,
+    block_size: int,
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one pixel."""
+
+def sparse_accumulator_apply_gradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient_indices: TensorLike,
+    gradient_values: TensorLike,
+    gradient_shape: TensorLike,
+    has_known_shape: bool,
+    name: str | None = None,
+) -> Effect:
+    """Adds a sparse gradient to an accumulator."""
+
+def sparse_accumulator_take_gradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.SparseAccumulatorTakeGradient:
+    """Takes the mean, or the sum, of the sparse gradients in an accumulator; waits until there are enough."""
+
+def sparse_add(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    thresh: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseAdd:
+    """The sum of two sparse tensors, whose indices are in row-major order."""
+
+def sparse_add_grad(
+    backprop_val_grad: TensorLike,
+    a_indices: TensorLike,
+    b_indices: TensorLike,
+    sum_indices: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseAddGrad:
+    """The gradient of `SparseAdd`."""
+
+def sparse_apply_adadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdadelta`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagrad`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_adagrad_da(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagradDA`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_adagrad_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagradV2`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_centered_rms_prop(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyCenteredRMSProp`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_ftrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyFtrl`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_ftrl_v2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyFtrlV2`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_momentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_proximal_adagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyProximalAdagrad`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_proximal_gradient_descent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyProximalGradientDescent`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_apply_rms_prop(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyRMSProp`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def sparse_bincount(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each of `0..size` occurs in a sparse vector, or in each row of a sparse matrix."""
+
+def sparse_concat(
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    concat_dim: int,
+    name: str | None = None,
+) -> _outputs.SparseConcat:
+    """Sparse tensors joined along a dimension."""
+
+def sparse_conditional_accumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds sparse gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def sparse_dense_cwise_add(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor plus those of a dense one in the same places."""
+
+def sparse_dense_cwise_div(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor divided by those of a dense one in the same places."""
+
+def sparse_dense_cwise_mul(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor times those of a dense one in the same places."""
+
+def sparse_fill_empty_rows(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseFillEmptyRows:
+    """Puts an element with a default value into each row of a sparse tensor that has none."""
+
+def sparse_fill_empty_rows_grad(
+    reverse_index_map: TensorLike,
+    grad_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseFillEmptyRowsGrad:
+    """The gradient of `SparseFillEmptyRows`."""
+
+def sparse_mat_mul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices that hold many zeros."""
+
+def sparse_reduce_max(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The greatest elements of a sparse tensor along some dimensions, as a dense tensor."""
+
+def sparse_reduce_max_sparse(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> _outputs.SparseReduceMaxSparse:
+    """The greatest elements of a sparse tensor along some dimensions, as a sparse tensor."""
+
+def sparse_reduce_sum(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of the elements of a sparse tensor along some dimensions, as a dense tensor."""
+
+def sparse_reduce_sum_sparse(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> _outputs.SparseReduceSumSparse:
+    """The sums of the elements of a sparse tensor along some dimensions, as a sparse tensor."""
+
+def sparse_reorder(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseReorder:
+    """The elements of a sparse tensor in row-major order of their indices."""
+
+def sparse_reshape(
+    input_indices: TensorLike,
+    input_shape: TensorLike,
+    new_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseReshape:
+    """Gives the elements of a sparse tensor the indices that they have in another dense shape."""
+
+def sparse_segment_mean(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The mean of the rows `data[indices[i]]` of each segment."""
+
+def sparse_segment_mean_grad(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentMean`, as a dense tensor."""
+
+def sparse_segment_mean_grad_v2(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentMeanGradV2:
+    """The gradient of `SparseSegmentMean`, only those rows that were picked."""
+
+def sparse_segment_mean_with_num_segments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentMean`, with the number of segments given."""
+
+def sparse_segment_sqrt_n(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum, divided by the square root of the number of rows, of the rows `data[indices[i]]` of each segment."""
+
+def sparse_segment_sqrt_n_grad(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentSqrtN`, as a dense tensor."""
+
+def sparse_segment_sqrt_n_grad_v2(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentSqrtNGradV2:
+    """The gradient of `SparseSegmentSqrtN`, only those rows that were picked."""
+
+def sparse_segment_sqrt_n_with_num_segments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentSqrtN`, with the number of segments given."""
+
+def sparse_segment_sum(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of the rows `data[indices[i]]` of each segment."""
+
+def sparse_segment_sum_grad(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentSum`, as a dense tensor."""
+
+def sparse_segment_sum_grad_v2(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentSumGradV2:
+    """The gradient of `SparseSegmentSum`, only those rows that were picked."""
+
+def sparse_segment_sum_with_num_segments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentSum`, with the number of segments given."""
+
+def sparse_slice(
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    start: TensorLike,
+    size: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSlice:
+    """The block of a sparse tensor that begins at `start` and has the given size."""
+
+def sparse_slice_grad(
+    backprop_val_grad: TensorLike,
+    input_indices: TensorLike,
+    input_start: TensorLike,
+    output_indices: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSlice`."""
+
+def sparse_softmax(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The softmax of the elements in each row of a sparse tensor."""
+
+def sparse_softmax_cross_entropy_with_logits(
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSoftmaxCrossEntropyWithLogits:
+    """[`SoftmaxCrossEntropyWithLogits`] for labels that are the number of one class in each row."""
+
+def sparse_sparse_maximum(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSparseMaximum:
+    """The greater of two sparse tensors at each place where one has an element."""
+
+def sparse_sparse_minimum(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSparseMinimum:
+    """The smaller of two sparse tensors at each place where one has an element."""
+
+def sparse_split(
+    split_dim: TensorLike,
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    num_split: int,
+    name: str | None = None,
+) -> _outputs.SparseSplit:
+    """A sparse tensor cut along a dimension into `num_split` parts."""
+
+def sparse_tensor_dense_add(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of a sparse tensor and a dense one of the same shape."""
+
+def sparse_tensor_dense_mat_mul(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a sparse matrix and a dense one."""
+
+def sparse_to_dense(
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The dense tensor with the given elements and a default elsewhere."""
+
+def sparse_to_sparse_set_operation(
+    set1_indices: TensorLike,
+    set1_values: TensorLike,
+    set1_shape: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.SparseToSparseSetOperation:
+    """As `DenseToDenseSetOperation`, with two sparse tensors."""
+
+def split(axis: TensorLike, value: TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
+    """`value` cut into `num_split` equal pieces along one dimension; its size must be a multiple of that."""
+
+def split_v(
+    value: TensorLike,
+    size_splits: TensorLike,
+    axis: TensorLike,
+    num_split: int,
+    name: str | None = None,
+) -> list[Tensor]:
+    """`value` cut into pieces of the given sizes along one dimension."""
+
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
+    """The square root. NaN below zero."""
+
+def sqrt_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Sqrt`: `dy * 0.5 / y`. Of complex numbers the conjugate of `y` counts."""
+
+def square(x: TensorLike, name: str | None = None) -> Tensor:
+    """The square, `x * x`. Integers wrap."""
+
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`(x - y)²`; for complex numbers `conj(x - y) * (x - y)`. The shapes broadcast."""
+
+def squeeze(input: TensorLike, axis: Sequence[int] = [], name: str | None = None) -> Tensor:
+    """`input` without its dimensions of size 1."""
+
+def stack(elem_type: DTypeLike, stack_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A stack of tensors that lives as long as the run."""
+
+def stack_close(handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets a stack."""
+
+def stack_close_v2(handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets a stack."""
+
+def stack_pop(handle: TensorLike, elem_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Takes the last tensor from a stack."""
+
+def stack_pop_v2(handle: TensorLike, elem_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Takes the last tensor from a stack."""
+
+def stack_push(handle: TensorLike, elem: TensorLike, swap_memory: bool = False, name: str | None = None) -> Tensor:
+    """Puts a tensor on a stack and hands it on."""
+
+def stack_push_v2(handle: TensorLike, elem: TensorLike, swap_memory: bool = False, name: str | None = None) -> Tensor:
+    """Puts a tensor on a stack and hands it on."""
+
+def stack_v2(
+    max_size: TensorLike,
+    elem_type: DTypeLike,
+    stack_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A stack of tensors that lives as long as the run."""
+
+def stage(
+    values: Sequence[TensorLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area, in order; waits while it is full."""
+
+def stage_clear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area."""
+
+def stage_peek(
+    index: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors at `index` of a staging area, which stay there; waits until it has as many."""
+
+def stage_size(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area."""
+
+def stateful_partitioned_call(
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    config: str | bytes = '',
+    config_proto: str | bytes = '',
+    executor_type: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f`, which has effects, with `args`."""
+
+def stateful_random_binomial(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of binomial distributions, from a variable's generator."""
+
+def stateful_standard_normal(
+    resource: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, from a variable's generator that names its algorithm itself."""
+
+def stateful_standard_normal_v2(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, from a variable's generator."""
+
+def stateful_truncated_normal(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, from a variable's generator."""
+
+def stateful_uniform(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, from a variable's generator."""
+
+def stateful_uniform_full_int(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, from a variable's generator."""
+
+def stateful_uniform_int(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, from a variable's generator."""
+
+def stateless_case(
+    branch_index: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[FunctionLike],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls the branch that `branch_index` names with `input`, the last one if there is none; all are free of effects."""
+
+def stateless_if(
+    cond: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    then_branch: FunctionLike,
+    else_branch: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not; both are free of effects."""
+
+def stateless_multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random classes, each as likely as its logit says, which follow from a seed."""
+
+def stateless_parameterized_truncated_normal(
+    shape: TensorLike,
+    seed: TensorLike,
+    means: TensorLike,
+    stddevs: TensorLike,
+    minvals: TensorLike,
+    maxvals: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of normal distributions that are cut off at both ends, which follow from a seed."""
+
+def stateless_random_binomial(
+    shape: TensorLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of binomial distributions, which follow from a seed."""
+
+def stateless_random_gamma_v2(
+    shape: TensorLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions, which follow from a seed."""
+
+def stateless_random_gamma_v3(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    alpha: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions, from a key and a counter."""
+
+def stateless_random_get_alg(name: str | None = None) -> Tensor:
+    """The algorithm that suits the device, a scalar."""
+
+def stateless_random_get_key_counter(
+    seed: TensorLike,
+    name: str | None = None,
+) -> _outputs.StatelessRandomGetKeyCounter:
+    """The key and the counter that follow from a seed."""
+
+def stateless_random_get_key_counter_alg(
+    seed: TensorLike,
+    name: str | None = None,
+) -> _outputs.StatelessRandomGetKeyCounterAlg:
+    """The key and the counter that follow from a seed, and the algorithm for them."""
+
+def stateless_random_normal(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, which follow from a seed."""
+
+def stateless_random_normal_v2(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, from a key and a counter."""
+
+def stateless_random_poisson(
+    shape: TensorLike,
+    seed: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions, which follow from a seed."""
+
+def stateless_random_uniform(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, which follow from a seed."""
+
+def stateless_random_uniform_full_int(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, which follow from a seed."""
+
+def stateless_random_uniform_full_int_v2(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, from a key and a counter."""
+
+def stateless_random_uniform_int(
+    shape: TensorLike,
+    seed: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, which follow from a seed."""
+
+def stateless_random_uniform_int_v2(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, from a key and a counter."""
+
+def stateless_random_uniform_v2(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter."""
+
+def stateless_shuffle(
+    value: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of `value` in an order that follows from a key and a counter."""
+
+def stateless_truncated_normal(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, which follow from a seed."""
+
+def stateless_truncated_normal_v2(
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, from a key and a counter."""
+
+def stateless_while(
+    input: Sequence[TensorLike],
+    cond: FunctionLike,
+    body: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them; both are free of effects."""
+
+def static_regex_full_match(input: TensorLike, pattern: str | bytes, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string; the expression is an attr."""
+
+def static_regex_replace(
+    input: TensorLike,
+    pattern: str | bytes,
+    rewrite: str | bytes,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each string with matches of a regular expression replaced; the expression is an attr."""
+
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on; to gradients it is a constant."""
+
+def strided_slice(
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """What Python's `input[begin:end:strides, …]` takes."""
+
+def strided_slice_assign(
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Assigns to a part of a variable: `ref[begin:end:strides, …] = value`, with the masks of `StridedSlice`."""
+
+def strided_slice_grad(
+    shape: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    dy: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`StridedSlice`](crate::StridedSlice): zeros, with `dy` where the slice was taken."""
+
+def string_format(
+    inputs: Sequence[TensorLike],
+    template: str | bytes = '%s',
+    placeholder: str | bytes = '%s',
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A template with tensors in place of its placeholders, with the first and last elements of each dimension."""
+
+def string_join(inputs: Sequence[TensorLike], separator: str | bytes = '', name: str | None = None) -> Tensor:
+    """Strings of several tensors joined, element by element. Scalars serve all elements."""
+
+def string_length(input: TensorLike, unit: Literal['BYTE', 'UTF8_CHAR'] = 'BYTE', name: str | None = None) -> Tensor:
+    """The length of each string."""
+
+def string_lower(input: TensorLike, encoding: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string in lower case."""
+
+def string_n_grams(
+    data: TensorLike,
+    data_splits: TensorLike,
+    separator: str | bytes,
+    ngram_widths: Sequence[int],
+    left_pad: str | bytes,
+    right_pad: str | bytes,
+    pad_width: int,
+    preserve_short_sequences: bool,
+    name: str | None = None,
+) -> _outputs.StringNGrams:
+    """Runs of neighbouring strings joined, for each row of a ragged matrix and each width."""
+
+def string_split(
+    input: TensorLike,
+    delimiter: TensorLike,
+    skip_empty: bool = True,
+    name: str | None = None,
+) -> _outputs.StringSplit:
+    """Each string cut where one of the bytes of `delimiter` stands, as a sparse matrix with a row a string."""
+
+def string_split_v2(
+    input: TensorLike,
+    sep: TensorLike,
+    maxsplit: int = -1,
+    name: str | None = None,
+) -> _outputs.StringSplitV2:
+    """Each string cut where the whole of `sep` stands, as Python does it, as a sparse matrix with a row a string."""
+
+def string_strip(input: TensorLike, name: str | None = None) -> Tensor:
+    """Each string without the white space at its ends."""
+
+def string_to_hash_bucket(string_tensor: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by a hash that is kept for old graphs; [`StringToHashBucketFast`] is for new ones."""
+
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by FarmHash's 64-bit fingerprint: fast, the same everywhere, not safe from malice."""
+
+def string_to_hash_bucket_strong(
+    input: TensorLike,
+    num_buckets: int,
+    key: Sequence[int],
+    name: str | None = None,
+) -> Tensor:
+    """The bucket of each string, by SipHash with a key: who does not know the key cannot choose strings that collide."""
+
+def string_to_number(
+    string_tensor: TensorLike,
+    out_type: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The number that each string holds."""
+
+def string_upper(input: TensorLike, encoding: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string in upper case."""
+
+def sub(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The difference, `x - y`. Integers wrap. The shapes broadcast."""
+
+def substr(
+    input: TensorLike,
+    pos: TensorLike,
+    len: TensorLike,
+    unit: Literal['BYTE', 'UTF8_CHAR'] = 'BYTE',
+    name: str | None = None,
+) -> Tensor:
+    """A part of each string."""
+
+def sum(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
+
+def switch(data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.Switch:
+    """Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead."""
+
+def symbolic_gradient(
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The gradient of a function, or of an op of that name, which is derived when the node is first prepared to run."""
+
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
+    """The tangent of `x` in radians."""
+
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+
+def tanh_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Tanh`: `dy * (1 - y²)`."""
+
+def temporary_variable(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    var_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A variable that lives until [`DestroyTemporaryVariable`] takes it, or the step ends."""
+
+def tensor_array(
+    size: TensorLike,
+    dtype: DTypeLike,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    tensor_array_name: str | bytes = '',
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayV3`](super::TensorArrayV3)."""
+
+def tensor_array_close(handle: TensorLike, name: str | None = None) -> Effect:
+    """The first form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3)."""
+
+def tensor_array_close_v2(handle: TensorLike, name: str | None = None) -> Effect:
+    """The second form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3)."""
+
+def tensor_array_close_v3(handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets an array before the run ends."""
+
+def tensor_array_concat(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcat:
+    """The first form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3)."""
+
+def tensor_array_concat_v2(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcatV2:
+    """The second form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3)."""
+
+def tensor_array_concat_v3(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcatV3:
+    """All elements of an array joined along their first dimension."""
+
+def tensor_array_gather(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3)."""
+
+def tensor_array_gather_v2(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3)."""
+
+def tensor_array_gather_v3(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """Elements of an array stacked along a new first dimension."""
+
+def tensor_array_grad(handle: TensorLike, flow_in: TensorLike, source: str | bytes, name: str | None = None) -> Tensor:
+    """The first form of [`TensorArrayGradV3`](super::TensorArrayGradV3)."""
+
+def tensor_array_grad_v2(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayGradV3`](super::TensorArrayGradV3)."""
+
+def tensor_array_grad_v3(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> _outputs.TensorArrayGradV3:
+    """The array of gradients of an array: writes add up."""
+
+def tensor_array_grad_with_shape(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    shape_to_prepend: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> _outputs.TensorArrayGradWithShape:
+    """The array of gradients of an array, whose elements have further dimensions in front."""
+
+def tensor_array_pack(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """All elements of an array stacked along a new first dimension."""
+
+def tensor_array_read(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayReadV3`](super::TensorArrayReadV3)."""
+
+def tensor_array_read_v2(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayReadV3`](super::TensorArrayReadV3)."""
+
+def tensor_array_read_v3(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Reads an element of an array."""
+
+def tensor_array_scatter(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3)."""
+
+def tensor_array_scatter_v2(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3)."""
+
+def tensor_array_scatter_v3(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes the slices of `value` along its first dimension to elements of an array."""
+
+def tensor_array_size(handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The first form of [`TensorArraySizeV3`](super::TensorArraySizeV3)."""
+
+def tensor_array_size_v2(handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The second form of [`TensorArraySizeV3`](super::TensorArraySizeV3)."""
+
+def tensor_array_size_v3(handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of an array."""
+
+def tensor_array_split(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArraySplitV3`](super::TensorArraySplitV3)."""
+
+def tensor_array_split_v2(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArraySplitV3`](super::TensorArraySplitV3)."""
+
+def tensor_array_split_v3(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes parts of `value`, cut along its first dimension, to the elements of an array."""
+
+def tensor_array_unpack(handle: TensorLike, value: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """Writes the slices of `value` along its first dimension to the elements of an array."""
+
+def tensor_array_v2(
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    tensor_array_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayV3`](super::TensorArrayV3)."""
+
+def tensor_array_v3(
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    identical_element_shapes: bool = False,
+    tensor_array_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.TensorArrayV3:
+    """An array of tensors that lives as long as the run; each element is written once."""
+
+def tensor_array_write(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3)."""
+
+def tensor_array_write_v2(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3)."""
+
+def tensor_array_write_v3(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes an element of an array."""
+
+def tensor_list_concat(
+    input_handle: TensorLike,
+    element_dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorListConcat:
+    """The elements of a list joined along their first dimension."""
+
+def tensor_list_concat_lists(
+    input_a: TensorLike,
+    input_b: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Lists with the elements of `input_a` followed by those of `input_b`."""
+
+def tensor_list_concat_v2(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    leading_dims: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.TensorListConcatV2:
+    """The elements of a list joined along their first dimension."""
+
+def tensor_list_element_shape(input_handle: TensorLike, shape_type: DTypeLike, name: str | None = None) -> Tensor:
+    """What the shapes of a list's elements are compatible with: a vector, or −1 for any rank."""
+
+def tensor_list_from_tensor(tensor: TensorLike, element_shape: TensorLike, name: str | None = None) -> Tensor:
+    """A list of the slices of `tensor` along its first dimension."""
+
+def tensor_list_gather(
+    input_handle: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a list at `indices`, stacked along a new first dimension."""
+
+def tensor_list_get_item(
+    input_handle: TensorLike,
+    index: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The element of a list at `index`."""
+
+def tensor_list_length(input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of a list."""
+
+def tensor_list_pop_back(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.TensorListPopBack:
+    """The last element of a list, and the list without it."""
+
+def tensor_list_push_back(input_handle: TensorLike, tensor: TensorLike, name: str | None = None) -> Tensor:
+    """A list with one more element at its end."""
+
+def tensor_list_push_back_batch(input_handles: TensorLike, tensor: TensorLike, name: str | None = None) -> Tensor:
+    """Lists with one more element each: the slices of `tensor` along its first dimension."""
+
+def tensor_list_reserve(
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of `num_elements` elements, none of which is set."""
+
+def tensor_list_resize(input_handle: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """A list cut, or extended by elements that are not set, to `size` elements."""
+
+def tensor_list_scatter(
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension."""
+
+def tensor_list_scatter_into_existing_list(
+    input_handle: TensorLike,
+    tensor: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list with other elements at `indices`: the slices of `tensor` along its first dimension."""
+
+def tensor_list_scatter_v2(
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension."""
+
+def tensor_list_set_item(
+    input_handle: TensorLike,
+    index: TensorLike,
+    item: TensorLike,
+    resize_if_index_out_of_bounds: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A list with another element at `index`."""
+
+def tensor_list_split(
+    tensor: TensorLike,
+    element_shape: TensorLike,
+    lengths: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of parts of `tensor`, which is cut along its first dimension."""
+
+def tensor_list_stack(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    num_elements: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a list stacked along a new first dimension."""
+
+def tensor_map_erase(
+    input_handle: TensorLike,
+    key: TensorLike,
+    value_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A map without the entry of `key`; a key that the map lacks is an error."""
+
+def tensor_map_has_key(input_handle: TensorLike, key: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a map has an entry of `key`."""
+
+def tensor_map_insert(input_handle: TensorLike, key: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
+    """A map in which `key` leads to `value`, whatever it led to before."""
+
+def tensor_map_lookup(
+    input_handle: TensorLike,
+    key: TensorLike,
+    value_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The tensor to which `key` leads; a key that the map lacks is an error."""
+
+def tensor_map_size(input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a map."""
+
+def tensor_map_stack_keys(input_handle: TensorLike, key_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The keys of a map stacked along a new first dimension."""
+
+def tensor_scatter_add(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with `updates` added to the elements or slices at `indices`."""
+
+def tensor_scatter_max(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates` where those are greater."""
+
+def tensor_scatter_min(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates` where those are less."""
+
+def tensor_scatter_sub(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with `updates` subtracted from the elements or slices at `indices`."""
+
+def tensor_scatter_update(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one stays."""
+
+def tensor_strided_slice_update(
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`input` with the part that [`StridedSlice`](crate::StridedSlice) would take replaced by `value`."""
+
+def tensor_summary(
+    tensor: TensorLike,
+    description: str | bytes = '',
+    labels: Sequence[str | bytes] = [],
+    display_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A summary with a whole tensor and no tag."""
+
+def tensor_summary_v2(
+    tag: TensorLike,
+    tensor: TensorLike,
+    serialized_summary_metadata: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with a whole tensor, a tag and what a plugin wants to know."""
+
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
+    """`input` repeated `multiples[i]` times along each dimension `i`."""
+
+def timestamp(name: str | None = None) -> Tensor:
+    """Seconds since 1970 began in Greenwich, at the moment at which it runs."""
+
+def to_bool(input: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `input` holds: a number that is not zero, a string or any other tensor that is not empty."""
+
+def top_k(input: TensorLike, k: int, sorted: bool = True, name: str | None = None) -> _outputs.TopK:
+    """The `k` greatest elements of each row, and where they stood; [`TopKV2`] takes `k` as an input."""
+
+def top_kv2(
+    input: TensorLike,
+    k: TensorLike,
+    sorted: bool = True,
+    index_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.TopKV2:
+    """The `k` greatest elements of each row (the last dimension), and where they stood. Of equals the first comes first."""
+
+def transpose(x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`."""
+
+def truncate_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast."""
+
+def truncate_mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def truncated_normal(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
+
+def unicode_decode(
+    input: TensorLike,
+    input_encoding: str | bytes,
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.UnicodeDecode:
+    """The characters of each string, as the rows of a ragged matrix."""
+
+def unicode_decode_with_offsets(
+    input: TensorLike,
+    input_encoding: str | bytes,
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.UnicodeDecodeWithOffsets:
+    """[`UnicodeDecode`] that also says where each character begins."""
+
+def unicode_encode(
+    input_values: TensorLike,
+    input_splits: TensorLike,
+    output_encoding: Literal['UTF-8', 'UTF-16-BE', 'UTF-32-BE'],
+    errors: Literal['ignore', 'replace', 'strict'] = 'replace',
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of a ragged matrix of characters as strings."""
+
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
+    """The script of each character, by the numbers of ICU; −1 for what is no character."""
+
+def unicode_transcode(
+    input: TensorLike,
+    input_encoding: str | bytes,
+    output_encoding: Literal['UTF-8', 'UTF-16-BE', 'UTF-32-BE'],
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Each string in another encoding."""
+
+def unique(x: TensorLike, out_idx: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Unique:
+    """The different elements of a vector in the order in which they first occur, and for each element which it is."""
+
+def unique_v2(
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueV2:
+    """The different slices along one dimension in the order in which they first occur, and for each slice which it is."""
+
+def unique_with_counts(
+    x: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueWithCounts:
+    """The different elements of a vector in the order in which they first occur, for each element which it is, and how often each occurs."""
+
+def unique_with_counts_v2(
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueWithCountsV2:
+    """The different slices along one dimension in the order in which they first occur, for each slice which it is, and how often each occurs."""
+
+def unpack(value: TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    """The slices of `value` along one dimension, without that dimension."""
+
+def unsorted_segment_join(
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The strings of each segment joined, in their order in `inputs`."""
+
+def unsorted_segment_max(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least finite value."""
+
+def unsorted_segment_min(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest finite value."""
+
+def unsorted_segment_prod(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The product of the rows in each of `num_segments` segments, in any order. Of no rows it is 1."""
+
+def unsorted_segment_sum(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of the rows in each of `num_segments` segments, in any order. Of no rows it is 0."""
+
+def unstage(
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors that came first out of a staging area; waits while there are none."""
+
+def var_handle_op(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    debug_name: str | bytes = '',
+    allowed_devices: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A handle of a variable, which need not exist yet: the first assignment makes it."""
+
+def var_is_initialized_op(resource: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a variable exists and has a value."""
+
+def variable(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """[`VariableV2`] of older graphs."""
+
+def variable_shape(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The shape of a variable's value."""
+
+def variable_v2(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A variable that other nodes change through references; it lives as long as the session."""
+
+def where(condition: TensorLike, name: str | None = None) -> Tensor:
+    """The indices of the elements that are not zero or false, in row-major order: a matrix with a row for each of them."""
+
+def while_(
+    input: Sequence[TensorLike],
+    cond: FunctionLike,
+    body: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
+
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Effect:
+    """Writes a file, and makes the folders that it needs."""
+
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def zeros_like(x: TensorLike, name: str | None = None) -> Tensor:
+    """Zeros in the shape of `x`; for strings empty ones."""
+
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
+    """The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on."""

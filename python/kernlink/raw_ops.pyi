@@ -1,0 +1,5656 @@
+"""All ops, by their names. Written by `generate_stubs.py`."""
+
+from . import _dtypes, _outputs
+from ._types import DTypeLike, Effect, FunctionLike, Literal, Sequence, ShapeLike, Tensor, TensorLike
+
+def Abs(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The absolute value, `|x|`. The least integer has none and stays itself."""
+
+def AccumulateNV2(*, inputs: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
+    """The sum of all inputs, as [`AddN`]. TensorFlow adds them up as they become known."""
+
+def AccumulatorApplyGradient(
+    *,
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a gradient to an accumulator."""
+
+def AccumulatorNumAccumulated(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of gradients in an accumulator."""
+
+def AccumulatorSetGlobalStep(*, handle: TensorLike, new_global_step: TensorLike, name: str | None = None) -> Effect:
+    """Tells an accumulator the present step."""
+
+def AccumulatorTakeGradient(
+    *,
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the mean, or the sum, of the gradients in an accumulator; waits until there are enough."""
+
+def Acos(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse cosine, from 0 to π. NaN outside of −1 to 1."""
+
+def Acosh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic cosine. NaN below 1."""
+
+def Add(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast."""
+
+def AddN(*, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The sum of all inputs, which have one shape. Nothing broadcasts."""
+
+def AddV2(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The sum, `x + y`. Integers wrap. The shapes broadcast."""
+
+def All(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """Whether all elements over some dimensions are true. Of nothing, yes."""
+
+def Angle(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The argument in radians, from −π to π."""
+
+def AnonymousHashTable(*, key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A table from keys to values that is filled once and goes with the last copy of its handle."""
+
+def AnonymousMutableDenseHashTable(
+    *,
+    empty_key: TensorLike,
+    deleted_key: TensorLike,
+    value_dtype: DTypeLike,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values in one block of memory, which goes with the last copy of its handle."""
+
+def AnonymousMutableHashTable(*, key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A table from keys to values that can be changed at any time and goes with the last copy of its handle."""
+
+def AnonymousMutableHashTableOfTensors(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time and goes with the last copy of its handle."""
+
+def Any(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """Whether any element over some dimensions is true. Of nothing, no."""
+
+def ApplyAdaMax(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of AdaMax: `m += (grad - m) * (1 - beta1)`, `v = max(beta2 * v, |grad|)`, `var -= lr / (1 - beta1_power) * m / (v + epsilon)`."""
+
+def ApplyAdadelta(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adadelta: the gradient is scaled by the quotient of two averages, that of the squared updates and that of the squared gradients."""
+
+def ApplyAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad: `accum += grad²`, `var -= lr * grad / sqrt(accum)`."""
+
+def ApplyAdagradDA(
+    *,
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad by dual averaging: what follows from all gradients so far, not from the variable's last value."""
+
+def ApplyAdagradV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad with an epsilon: `accum += grad²`, `var -= lr * grad / (sqrt(accum) + epsilon)`."""
+
+def ApplyAdam(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adam."""
+
+def ApplyAddSign(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of AddSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) * grad`."""
+
+def ApplyCenteredRMSProp(
+    *,
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of RMSProp by the gradients' variance."""
+
+def ApplyFtrl(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of FTRL-proximal."""
+
+def ApplyFtrlV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of FTRL-proximal with shrinkage: [`ApplyFtrl`] with `grad + 2 * l2_shrinkage * var` in the place of the gradient that `linear` takes in."""
+
+def ApplyGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step against the gradient: `var -= alpha * delta`."""
+
+def ApplyMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step with momentum: `accum = accum * momentum + grad`, `var -= lr * accum`."""
+
+def ApplyPowerSign(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of PowerSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * exp(logbase * sign_decay * sign(grad) * sign(m)) * grad`."""
+
+def ApplyProximalAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of Adagrad, then towards zero (FOBOS)."""
+
+def ApplyProximalGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step against the gradient, then towards zero (FOBOS)."""
+
+def ApplyRMSProp(
+    *,
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A step of RMSProp."""
+
+def ApproximateEqual(*, x: TensorLike, y: TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
+    """Whether `abs(x - y) < tolerance`."""
+
+def ArgMax(
+    *,
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the greatest element along one dimension, which falls away. Of equals it is the first."""
+
+def ArgMin(
+    *,
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the least element along one dimension, which falls away. Of equals it is the first."""
+
+def AsString(
+    *,
+    input: TensorLike,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Each element as text."""
+
+def Asin(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse sine, from −π/2 to π/2. NaN outside of −1 to 1."""
+
+def Asinh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def Assert(*, condition: TensorLike, data: Sequence[TensorLike], summarize: int = 3, name: str | None = None) -> Effect:
+    """Fails with INVALID_ARGUMENT and the values of `data` unless the condition holds."""
+
+def Assign(
+    *,
+    ref: TensorLike,
+    value: TensorLike,
+    validate_shape: bool = True,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Gives a variable a value."""
+
+def AssignAdd(*, ref: TensorLike, value: TensorLike, use_locking: bool = False, name: str | None = None) -> Tensor:
+    """Adds to a variable."""
+
+def AssignAddVariableOp(*, resource: TensorLike, value: TensorLike, name: str | None = None) -> Effect:
+    """Adds to a variable."""
+
+def AssignSub(*, ref: TensorLike, value: TensorLike, use_locking: bool = False, name: str | None = None) -> Tensor:
+    """Subtracts from a variable."""
+
+def AssignSubVariableOp(*, resource: TensorLike, value: TensorLike, name: str | None = None) -> Effect:
+    """Subtracts from a variable."""
+
+def AssignVariableOp(
+    *,
+    resource: TensorLike,
+    value: TensorLike,
+    validate_shape: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """Gives a variable a value. The first assignment makes the variable."""
+
+def Atan(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse tangent, from −π/2 to π/2."""
+
+def Atan2(*, y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The angle of the point (`x`, `y`), from −π to π. The shapes broadcast."""
+
+def Atanh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
+
+def AudioSummary(
+    *,
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: float,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with sounds, as WAV; the sample rate is an attr."""
+
+def AudioSummaryV2(
+    *,
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with sounds, as WAV; the sample rate is an input."""
+
+def AvgPool(
+    *,
+    value: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window; what lies outside of `value` does not count."""
+
+def AvgPoolGrad(
+    *,
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `AvgPool`: each element of `grad` is shared evenly by what its window covered."""
+
+def Barrier(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects the components of elements by key, and gives elements that are complete in the order of their first components."""
+
+def BarrierClose(*, handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a barrier: no new elements are begun."""
+
+def BarrierIncompleteSize(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a barrier that lack components."""
+
+def BarrierInsertMany(
+    *,
+    handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    component_index: int,
+    name: str | None = None,
+) -> Effect:
+    """Gives elements of a barrier one of their components."""
+
+def BarrierReadySize(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of complete elements in a barrier."""
+
+def BarrierTakeMany(
+    *,
+    handle: TensorLike,
+    num_elements: TensorLike,
+    component_types: Sequence[DTypeLike],
+    allow_small_batch: bool = False,
+    wait_for_incomplete: bool = False,
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> _outputs.BarrierTakeMany:
+    """Takes complete elements out of a barrier; waits until there are as many."""
+
+def BatchMatMul(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions must be equal."""
+
+def BatchMatMulV2(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions broadcast."""
+
+def BatchMatMulV3(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    Tout: DTypeLike,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    grad_x: bool = False,
+    grad_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The products of two stacks of matrices, which may differ in dtype, computed and returned as `Tout`; the outer dimensions broadcast."""
+
+def BatchNormWithGlobalNormalization(
+    *,
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta: TensorLike,
+    gamma: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> Tensor:
+    """Batch normalisation with given mean and variance: `(t - m) / sqrt(v + variance_epsilon) * gamma + beta`."""
+
+def BatchNormWithGlobalNormalizationGrad(
+    *,
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    gamma: TensorLike,
+    backprop: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> _outputs.BatchNormWithGlobalNormalizationGrad:
+    """The gradient of [`BatchNormWithGlobalNormalization`]."""
+
+def BatchToSpaceND(*, input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
+    """Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`]."""
+
+def BiasAdd(
+    *,
+    value: TensorLike,
+    bias: TensorLike,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """`bias`, a vector, added to each channel of `value`."""
+
+def BiasAddGrad(
+    *,
+    out_backprop: TensorLike,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `BiasAdd` with respect to the bias: for each channel the sum of its elements."""
+
+def BiasAddV1(*, value: TensorLike, bias: TensorLike, name: str | None = None) -> Tensor:
+    """`bias`, a vector, added along the last dimension of `value`: `BiasAdd` as it was before it knew data formats."""
+
+def Bincount(*, arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None) -> Tensor:
+    """How often each number from 0 to `size` − 1 occurs, or the sum of the weights of its occurrences."""
+
+def Bitcast(*, input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
+    """The same bytes as elements of another dtype."""
+
+def BitwiseAnd(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in both. The shapes broadcast."""
+
+def BitwiseOr(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in at least one. The shapes broadcast."""
+
+def BitwiseXor(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits that are set in just one. The shapes broadcast."""
+
+def BroadcastArgs(*, s0: TensorLike, s1: TensorLike, name: str | None = None) -> Tensor:
+    """The shape that two shapes broadcast to; all are vectors."""
+
+def BroadcastGradientArgs(*, s0: TensorLike, s1: TensorLike, name: str | None = None) -> _outputs.BroadcastGradientArgs:
+    """For two shapes that broadcast, the dimensions along which each one's gradient is summed."""
+
+def BroadcastTo(*, input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """`input` repeated to the given shape."""
+
+def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
+    """For each value the number of `boundaries` that are not above it."""
+
+def Case(
+    *,
+    branch_index: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[FunctionLike],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls the branch that `branch_index` names with `input`, the last one if there is none."""
+
+def Cast(*, x: TensorLike, DstT: DTypeLike, Truncate: bool = False, name: str | None = None) -> Tensor:
+    """Each element as a `DstT`."""
+
+def Ceil(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The least integer that is not below `x`."""
+
+def CheckNumerics(*, tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
+    """`tensor` itself; fails with INVALID_ARGUMENT if an element is infinite or NaN."""
+
+def CheckNumericsV2(*, tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
+    """[`CheckNumerics`] whose error says which infinities there are."""
+
+def ClipByValue(
+    *,
+    t: TensorLike,
+    clip_value_min: TensorLike,
+    clip_value_max: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
+
+def Complex(
+    *,
+    real: TensorLike,
+    imag: TensorLike,
+    Tout: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The complex number `real + i * imag`. The shapes broadcast."""
+
+def ComplexAbs(*, x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The absolute value."""
+
+def Concat(*, concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Tensors joined along one dimension; all others must be equal."""
+
+def ConcatOffset(*, concat_dim: TensorLike, shape: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
+    """Where each of several tensors begins once they are joined along one dimension."""
+
+def ConcatV2(*, values: Sequence[TensorLike], axis: TensorLike, name: str | None = None) -> Tensor:
+    """Tensors joined along one dimension; all others must be equal."""
+
+def ConditionalAccumulator(
+    *,
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def Conj(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The complex conjugate."""
+
+def ConjugateTranspose(*, x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with its dimensions permuted and its complex numbers conjugated."""
+
+def Const(*, value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """A tensor that stands in the graph itself."""
+
+def ConsumeMutexLock(*, mutex_lock: TensorLike, name: str | None = None) -> Effect:
+    """Lets go of a lock."""
+
+def ControlTrigger(*, name: str | None = None) -> Effect:
+    """Does nothing, even where its control inputs are dead."""
+
+def Conv2D(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 2-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
+
+def Conv2DBackpropFilter(
+    *,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Conv2D` with respect to its filter."""
+
+def Conv2DBackpropInput(
+    *,
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Conv2D` with respect to its input."""
+
+def Cos(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The cosine of `x` in radians."""
+
+def Cosh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+
+def CountUpTo(*, ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
+    """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def Cross(*, a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
+    """The cross products of the vectors of three elements in the last dimension."""
+
+def Cumprod(
+    *,
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Products of all elements up to each one along a dimension."""
+
+def Cumsum(
+    *,
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Sums of all elements up to each one along a dimension."""
+
+def CumulativeLogsumexp(
+    *,
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
+
+def DecodeBase64(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Each string from base64, in the alphabet that is safe in URLs."""
+
+def DecodePaddedRaw(
+    *,
+    input_bytes: TensorLike,
+    fixed_length: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one length."""
+
+def DecodeRaw(*, bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
+    """The bytes of each string as numbers, along a new last dimension."""
+
+def DeepCopy(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """A copy of `x`, which shares no memory with it."""
+
+def DeleteSessionTensor(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets the tensor that the session keeps under a name."""
+
+def DenseBincount(
+    *,
+    input: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each number from 0 to `size` − 1 occurs in a vector, or in each row of a matrix; or the sum of the weights of its occurrences."""
+
+def DenseToDenseSetOperation(
+    *,
+    set1: TensorLike,
+    set2: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.DenseToDenseSetOperation:
+    """Difference, intersection or union of the sets along the last dimensions of two dense tensors."""
+
+def DenseToSparseSetOperation(
+    *,
+    set1: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.DenseToSparseSetOperation:
+    """As `DenseToDenseSetOperation`, with a sparse second tensor."""
+
+def DepthToSpace(
+    *,
+    input: TensorLike,
+    block_size: int,
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """Depth moved into squares: each `block_size²` channels become a square of `block_size` × `block_size` pixels."""
+
+def DepthwiseConv2dNative(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 2-D convolution of each channel of `input` with filters of its own."""
+
+def DepthwiseConv2dNativeBackpropFilter(
+    *,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `DepthwiseConv2dNative` with respect to its filter."""
+
+def DepthwiseConv2dNativeBackpropInput(
+    *,
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `DepthwiseConv2dNative` with respect to its input."""
+
+def DeserializeManySparse(
+    *,
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.DeserializeManySparse:
+    """The sparse tensor of rows that `SerializeManySparse` made."""
+
+def DeserializeSparse(
+    *,
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.DeserializeSparse:
+    """Sparse tensors from what `SerializeSparse` made of them."""
+
+def DestroyResourceOp(*, resource: TensorLike, ignore_lookup_error: bool = True, name: str | None = None) -> Effect:
+    """Forgets a resource of any type. Nodes that use it later fail."""
+
+def DestroyTemporaryVariable(*, ref: TensorLike, var_name: str | bytes, name: str | None = None) -> Tensor:
+    """The last value of a temporary variable, which ends here."""
+
+def Diag(*, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`."""
+
+def DiagPart(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The diagonal of a tensor of shape `[i, …, k, i, …, k]`, of shape `[i, …, k]`."""
+
+def Digamma(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Lgamma`]."""
+
+def Dilation2D(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The greatest sum of input and filter under each window, channel by channel."""
+
+def Dilation2DBackpropFilter(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Dilation2D`] with respect to its filter."""
+
+def Dilation2DBackpropInput(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Dilation2D`] with respect to its input."""
+
+def DisableCopyOnRead(*, resource: TensorLike, name: str | None = None) -> Effect:
+    """Without effect but for the error if there is no such variable: reads never copy here."""
+
+def Div(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient, `x / y`. Integers round towards zero, and dividing them by zero is an error. The shapes broadcast."""
+
+def DivNoNan(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast."""
+
+def DynamicPartition(
+    *,
+    data: TensorLike,
+    partitions: TensorLike,
+    num_partitions: int,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The slices of `data`, sorted into one tensor for each number in `partitions`."""
+
+def DynamicStitch(*, indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
+
+def Einsum(*, inputs: Sequence[TensorLike], equation: str | bytes, name: str | None = None) -> Tensor:
+    """Sums of products over dimensions that have labels: `"ij,jk->ik"` multiplies matrices."""
+
+def Elu(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """`features` where positive, `exp(features) - 1` elsewhere."""
+
+def EluGrad(*, gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Elu`: `gradients * (outputs + 1)` where `outputs` is negative, `gradients` elsewhere."""
+
+def Empty(*, shape: TensorLike, dtype: DTypeLike, init: bool = False, name: str | None = None) -> Tensor:
+    """A tensor of the given shape. TensorFlow leaves its elements undefined unless `init` is set; here they are zeros."""
+
+def EmptyTensorList(
+    *,
+    element_shape: TensorLike,
+    max_num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of tensors without elements."""
+
+def EmptyTensorMap(*, name: str | None = None) -> Tensor:
+    """A map from tensors to tensors without entries."""
+
+def EncodeBase64(*, input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
+    """Each string in base64, in the alphabet that is safe in URLs."""
+
+def EnsureShape(*, input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
+
+def Enter(
+    *,
+    data: TensorLike,
+    frame_name: str | bytes,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Tensor:
+    """Takes `data` into the loop `frame_name`: into its first iteration or, if it is constant, into each."""
+
+def Equal(*, x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+    """Whether `x == y`. NaN equals nothing. The shapes broadcast."""
+
+def Erf(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The error function."""
+
+def Erfc(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The complementary error function, `1 - erf(x)`, precise where `erf(x)` is near 1."""
+
+def Erfinv(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse of the error function."""
+
+def EuclideanNorm(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The Euclidean norm over some dimensions: the root of the sum of the squares. Of nothing it is 0."""
+
+def Exit(*, data: TensorLike, name: str | None = None) -> Tensor:
+    """Takes `data` out of the loop."""
+
+def Exp(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The exponential, `e^x`."""
+
+def ExpandDims(*, input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with one more dimension, of size 1."""
+
+def Expm1(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """`e^x - 1`, precise where `x` is near zero."""
+
+def ExtractImagePatches(
+    *,
+    images: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def FIFOQueue(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in the order in which they came."""
+
+def FIFOQueueV2(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in the order in which they came."""
+
+def FakeParam(*, dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """A result that a function must have but that is never used."""
+
+def FakeQueue(*, resource: TensorLike, name: str | None = None) -> Tensor:
+    """The queue behind a resource handle as a reference, for ops that take one."""
+
+def Fill(*, dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor of the given shape with one value in every place."""
+
+def Fingerprint(*, data: TensorLike, method: TensorLike, name: str | None = None) -> Tensor:
+    """A fingerprint of each row of `data`, eight bytes in little-endian order."""
+
+def Floor(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The greatest integer that is not above `x`."""
+
+def FloorDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient rounded down, `floor(x / y)`. Dividing integers by zero is an error. The shapes broadcast."""
+
+def FloorMod(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def For(
+    *,
+    start: TensorLike,
+    limit: TensorLike,
+    delta: TensorLike,
+    input: Sequence[TensorLike],
+    body: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def FusedBatchNorm(
+    *,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNorm:
+    """Each channel of `x` brought to mean 0 and variance 1, then to `scale` and `offset`: `y = (x - mean) / sqrt(variance + epsilon) * scale + offset`."""
+
+def FusedBatchNormGrad(
+    *,
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGrad:
+    """The gradient of `FusedBatchNorm`."""
+
+def FusedBatchNormGradV2(
+    *,
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGradV2:
+    """The gradient of `FusedBatchNormV2`."""
+
+def FusedBatchNormGradV3(
+    *,
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    reserve_space_3: TensorLike,
+    epsilon: float = 0.0001,
+    data_format: Literal['NHWC', 'NCHW', 'NDHWC', 'NCDHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormGradV3:
+    """The gradient of `FusedBatchNormV3`."""
+
+def FusedBatchNormV2(
+    *,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormV2:
+    """[`FusedBatchNorm`] in which `x` may be narrower than the statistics, which are `U`."""
+
+def FusedBatchNormV3(
+    *,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float = 0.0001,
+    exponential_avg_factor: float = 1.0,
+    data_format: Literal['NHWC', 'NCHW', 'NDHWC', 'NCDHW'] = 'NHWC',
+    is_training: bool = True,
+    name: str | None = None,
+) -> _outputs.FusedBatchNormV3:
+    """[`FusedBatchNormV2`] for four or five dimensions, with one more output for the gradient."""
+
+def Gather(
+    *,
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Slices of `params` along its first dimension, by index: `output[i…, j…] = params[indices[i…], j…]`."""
+
+def GatherNd(
+    *,
+    params: TensorLike,
+    indices: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Slices of `params` by index vectors: the last dimension of `indices` holds indices for the first dimensions of `params`."""
+
+def GatherV2(
+    *,
+    params: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Slices of `params` along `axis`, by index."""
+
+def GetSessionHandle(*, value: TensorLike, name: str | None = None) -> Tensor:
+    """Keeps a tensor in the session and names it."""
+
+def GetSessionHandleV2(*, value: TensorLike, name: str | None = None) -> Tensor:
+    """Keeps a tensor in the session and names it."""
+
+def GetSessionTensor(*, handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The tensor that the session keeps under a name."""
+
+def Greater(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x > y`. The shapes broadcast."""
+
+def GreaterEqual(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x >= y`. The shapes broadcast."""
+
+def HashTable(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that is filled once."""
+
+def HashTableV2(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that is filled once."""
+
+def HistogramFixedWidth(
+    *,
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike,
+    dtype: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many values lie in each of `nbins` parts of equal width between two bounds; those beyond a bound count in the part next to it."""
+
+def HistogramSummary(*, tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
+    """A summary with a histogram of all values, which must be finite."""
+
+def Identity(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on, without copying it."""
+
+def IdentityN(*, input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
+    """Passes a list of tensors on, without copying them."""
+
+def If(
+    *,
+    cond: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    then_branch: FunctionLike,
+    else_branch: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not."""
+
+def Igamma(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The lower regularised incomplete gamma function, `P(a, x)`."""
+
+def IgammaGradA(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Igamma`] by `a`."""
+
+def Igammac(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`."""
+
+def Imag(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The imaginary part."""
+
+def ImageSummary(
+    *,
+    tag: TensorLike,
+    tensor: TensorLike,
+    max_images: int = 3,
+    bad_color: TensorLike = ...,
+    name: str | None = None,
+) -> Tensor:
+    """A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG."""
+
+def InTopK(*, predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Tensor:
+    """For each row, whether the target's prediction is among the `k` greatest."""
+
+def InTopKV2(*, predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
+    """[`InTopK`] with `k` as an input."""
+
+def InitializeTable(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once."""
+
+def InitializeTableFromTextFile(
+    *,
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int = -1,
+    delimiter: str | bytes = '\t',
+    offset: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once from the lines of a text file."""
+
+def InitializeTableFromTextFileV2(
+    *,
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int = -1,
+    delimiter: str | bytes = '\t',
+    offset: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once from the lines of a text file."""
+
+def InitializeTableV2(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Fills a table that is filled once."""
+
+def InplaceAdd(*, x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with those of `v` added to the rows `i`. What else holds `x` does not change."""
+
+def InplaceSub(*, x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with those of `v` subtracted from the rows `i`. What else holds `x` does not change."""
+
+def InplaceUpdate(*, x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with the rows `i` replaced by those of `v`. What else holds `x` does not change."""
+
+def Inv(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal, `1 / x`: the older name of [`Reciprocal`]."""
+
+def InvGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Inv`, an older name of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def Invert(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Every bit flipped: `!x` in Rust's terms."""
+
+def InvertPermutation(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The permutation that undoes `x`: `y[x[i]] = i`."""
+
+def IsFinite(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is neither infinite nor NaN."""
+
+def IsInf(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is +∞ or −∞."""
+
+def IsNan(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x` is NaN."""
+
+def IsVariableInitialized(*, ref: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a variable has a value."""
+
+def L2Loss(*, t: TensorLike, name: str | None = None) -> Tensor:
+    """Half the sum of all squares, `sum(t²) / 2`: a scalar."""
+
+def LRN(
+    *,
+    input: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Local response normalisation: each element divided by a power of the sum of squares in its neighbouring channels."""
+
+def LRNGrad(
+    *,
+    input_grads: TensorLike,
+    input_image: TensorLike,
+    output_image: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`LRN`]."""
+
+def LeakyRelu(*, features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """`features` where positive, `alpha * features` elsewhere."""
+
+def LeakyReluGrad(
+    *,
+    gradients: TensorLike,
+    features: TensorLike,
+    alpha: float = 0.2,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `LeakyRelu`: `gradients` where `features` is positive, `alpha * gradients` elsewhere."""
+
+def LeftShift(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def Less(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x < y`. The shapes broadcast."""
+
+def LessEqual(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `x <= y`. The shapes broadcast."""
+
+def Lgamma(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+
+def LinSpace(*, start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
+    """`num` numbers at equal distances from `start` to `stop`, both included; all are scalars."""
+
+def ListDiff(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.ListDiff:
+    """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
+
+def Log(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The natural logarithm. −∞ at zero, NaN below."""
+
+def Log1p(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """`log(1 + x)`, precise where `x` is near zero."""
+
+def LogSoftmax(*, logits: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
+
+def LogicalAnd(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether both are true. The shapes broadcast."""
+
+def LogicalNot(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The opposite of a bool."""
+
+def LogicalOr(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Whether at least one is true. The shapes broadcast."""
+
+def LookupTableExport(
+    *,
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> _outputs.LookupTableExport:
+    """All entries of a table, in no particular order."""
+
+def LookupTableExportV2(
+    *,
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> _outputs.LookupTableExportV2:
+    """All entries of a table, in no particular order."""
+
+def LookupTableFind(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The values to which `keys` lead in a table, and `default_value` for keys that it lacks."""
+
+def LookupTableFindV2(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The values to which `keys` lead in a table, and `default_value` for keys that it lacks."""
+
+def LookupTableImport(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Replaces all entries of a table."""
+
+def LookupTableImportV2(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Replaces all entries of a table."""
+
+def LookupTableInsert(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds entries to a table; keys that it has get new values."""
+
+def LookupTableInsertV2(
+    *,
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds entries to a table; keys that it has get new values."""
+
+def LookupTableRemoveV2(*, table_handle: TensorLike, keys: TensorLike, name: str | None = None) -> Effect:
+    """Takes the entries of `keys` out of a table, as far as it has them."""
+
+def LookupTableSize(*, table_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a table."""
+
+def LookupTableSizeV2(*, table_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a table."""
+
+def LoopCond(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes on whether the loop goes on."""
+
+def MapClear(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area with keys."""
+
+def MapIncompleteSize(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area with keys that lack components."""
+
+def MapPeek(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors under a key of a staging area with keys, which stay there; waits until they are complete."""
+
+def MapSize(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of complete elements in a staging area with keys."""
+
+def MapStage(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike],
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area with keys; waits while it is full."""
+
+def MapUnstage(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors under a key out of a staging area with keys; waits until they are complete."""
+
+def MapUnstageNoKey(
+    *,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.MapUnstageNoKey:
+    """Takes the tensors under any key out of a staging area with keys; waits until there are some."""
+
+def MatMul(
+    *,
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices: `[m, k] × [k, n] → [m, n]`."""
+
+def MatchingFiles(*, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that patterns stand for, sorted."""
+
+def MatrixBandPart(
+    *,
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Matrices with everything outside a band around the main diagonal set to zero."""
+
+def MatrixDiag(*, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """Square matrices of zeros with the rows of `diagonal` on their diagonals."""
+
+def MatrixDiagPart(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The diagonals of matrices."""
+
+def MatrixDiagPartV2(*, input: TensorLike, k: TensorLike, padding_value: TensorLike, name: str | None = None) -> Tensor:
+    """Some diagonals of matrices; each stands from the left, padded on the right."""
+
+def MatrixDiagPartV3(
+    *,
+    input: TensorLike,
+    k: TensorLike,
+    padding_value: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """Some diagonals of matrices."""
+
+def MatrixDiagV2(
+    *,
+    diagonal: TensorLike,
+    k: TensorLike,
+    num_rows: TensorLike,
+    num_cols: TensorLike,
+    padding_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Matrices of `padding_value` with given diagonals; each is stored from the left, padded on the right."""
+
+def MatrixDiagV3(
+    *,
+    diagonal: TensorLike,
+    k: TensorLike,
+    num_rows: TensorLike,
+    num_cols: TensorLike,
+    padding_value: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """Matrices of `padding_value` with given diagonals."""
+
+def MatrixSetDiag(*, input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """The matrices of `input` with the rows of `diagonal` on their diagonals."""
+
+def MatrixSetDiagV2(*, input: TensorLike, diagonal: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
+    """The matrices of `input` with some diagonals replaced; each is stored from the left."""
+
+def MatrixSetDiagV3(
+    *,
+    input: TensorLike,
+    diagonal: TensorLike,
+    k: TensorLike,
+    align: Literal['LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'] = 'RIGHT_LEFT',
+    name: str | None = None,
+) -> Tensor:
+    """The matrices of `input` with some diagonals replaced."""
+
+def Max(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
+
+def MaxPool(
+    *,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window."""
+
+def MaxPoolGrad(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPool`: each element of `grad` goes to where its window's greatest element stood."""
+
+def MaxPoolGradGrad(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest stood."""
+
+def MaxPoolGradGradV2(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """As `MaxPoolGradGrad`, with the window's size and step as inputs."""
+
+def MaxPoolGradV2(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolV2`: as `MaxPoolGrad`, with the window's size and step as inputs."""
+
+def MaxPoolGradWithArgmax(
+    *,
+    input: TensorLike,
+    grad: TensorLike,
+    argmax: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `MaxPoolWithArgmax`: each element of `grad` goes to where `argmax` says."""
+
+def MaxPoolV2(
+    *,
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window, whose size and step are inputs."""
+
+def MaxPoolWithArgmax(
+    *,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    Targmax: DTypeLike = _dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> _outputs.MaxPoolWithArgmax:
+    """The greatest element in each window, and where it stood."""
+
+def Maximum(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The greater of `x` and `y`; NaN if either is NaN. The shapes broadcast."""
+
+def Mean(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The arithmetic mean over some dimensions. Of nothing it is NaN, or 0. That of integers is rounded towards zero."""
+
+def Merge(*, inputs: Sequence[TensorLike], name: str | None = None) -> _outputs.Merge:
+    """Passes on the first of its inputs that arrives alive, and which one that was."""
+
+def MergeSummary(*, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The values of several summaries in one; no tag may stand twice."""
+
+def MergeV2Checkpoints(
+    *,
+    checkpoint_prefixes: TensorLike,
+    destination_prefix: TensorLike,
+    delete_old_dirs: bool = True,
+    allow_missing_files: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """Makes one checkpoint of several: their data files are renamed, their indices become one."""
+
+def Min(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The least element over some dimensions. Of nothing it is the dtype's greatest value."""
+
+def Minimum(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The lesser of `x` and `y`; NaN if either is NaN. The shapes broadcast."""
+
+def MirrorPad(
+    *,
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    name: str | None = None,
+) -> Tensor:
+    """`input` with its own reflection added around it."""
+
+def MirrorPadGrad(
+    *,
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MirrorPad`](crate::MirrorPad): what was padded is cut off and added to what it mirrored."""
+
+def Mod(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def Mul(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The product, `x * y`. Integers wrap. The shapes broadcast."""
+
+def MulNoNan(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast."""
+
+def Multinomial(
+    *,
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    output_dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random classes, each as likely as its logit says."""
+
+def MutableDenseHashTable(
+    *,
+    empty_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys, which may be vectors, to values or vectors, in one block of memory."""
+
+def MutableDenseHashTableV2(
+    *,
+    empty_key: TensorLike,
+    deleted_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    initial_num_buckets: int = 131072,
+    max_load_factor: float = 0.8,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys, which may be vectors, to values or vectors, in one block of memory."""
+
+def MutableHashTable(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that can be changed at any time."""
+
+def MutableHashTableOfTensors(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time."""
+
+def MutableHashTableOfTensorsV2(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    value_shape: ShapeLike = [],
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to vectors that can be changed at any time."""
+
+def MutableHashTableV2(
+    *,
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    use_node_name_sharing: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A table from keys to values that can be changed at any time."""
+
+def MutexLock(*, mutex: TensorLike, name: str | None = None) -> Tensor:
+    """Waits for a lock and holds it until the output is gone."""
+
+def MutexV2(*, container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A lock that one run holds at a time."""
+
+def Ndtri(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The value below which a normally distributed number lies with probability `x`."""
+
+def Neg(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The negative, `-x`. Integers wrap."""
+
+def NextAfter(*, x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
+    """The next number that the dtype has from `x1` towards `x2`. The shapes broadcast."""
+
+def NextIteration(*, data: TensorLike, name: str | None = None) -> Tensor:
+    """Takes `data` into the loop's next iteration."""
+
+def NoOp(*, name: str | None = None) -> Effect:
+    """Does nothing; control edges to and from it order other nodes."""
+
+def NonDeterministicInts(*, shape: TensorLike, dtype: DTypeLike = _dtypes.int64, name: str | None = None) -> Tensor:
+    """Random integers of the whole range of the dtype, different ones each time."""
+
+def NotEqual(*, x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+    """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
+
+def NthElement(*, input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The element of each row (the last dimension) that would be number `n` if the row were sorted."""
+
+def OneHot(
+    *,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike,
+    off_value: TensorLike,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """`indices` with a new dimension that holds `on_value` at the index and `off_value` everywhere else."""
+
+def OnesLike(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Ones in the shape of `x`."""
+
+def OptionalFromValue(*, components: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """An optional whose value is a tuple of tensors."""
+
+def OptionalGetValue(
+    *,
+    optional: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors that an optional holds; without a value it is an error."""
+
+def OptionalHasValue(*, optional: TensorLike, name: str | None = None) -> Tensor:
+    """Whether an optional has a value."""
+
+def OptionalNone(*, name: str | None = None) -> Tensor:
+    """An optional without a value."""
+
+def OrderedMapClear(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area ordered by keys."""
+
+def OrderedMapIncompleteSize(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area ordered by keys that lack components."""
+
+def OrderedMapPeek(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors under a key of a staging area ordered by keys, which stay there; waits until they are complete."""
+
+def OrderedMapSize(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of complete elements in a staging area ordered by keys."""
+
+def OrderedMapStage(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike],
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area ordered by keys; waits while it is full."""
+
+def OrderedMapUnstage(
+    *,
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors under a key out of a staging area ordered by keys; waits until they are complete."""
+
+def OrderedMapUnstageNoKey(
+    *,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.OrderedMapUnstageNoKey:
+    """Takes the tensors under the lowest key out of a staging area ordered by keys; waits until there are some."""
+
+def Pack(*, values: Sequence[TensorLike], axis: int = 0, name: str | None = None) -> Tensor:
+    """Tensors of one shape stacked along a new dimension."""
+
+def Pad(*, input: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with zeros added around it."""
+
+def PadV2(*, input: TensorLike, paddings: TensorLike, constant_values: TensorLike, name: str | None = None) -> Tensor:
+    """`input` with `constant_values` added around it."""
+
+def PaddingFIFOQueue(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
+
+def PaddingFIFOQueueV2(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
+
+def ParallelDynamicStitch(
+    *,
+    indices: Sequence[TensorLike],
+    data: Sequence[TensorLike],
+    name: str | None = None,
+) -> Tensor:
+    """Slices of several tensors, each put where its index says; no index should occur twice."""
+
+def ParameterizedTruncatedNormal(
+    *,
+    shape: TensorLike,
+    means: TensorLike,
+    stdevs: TensorLike,
+    minvals: TensorLike,
+    maxvals: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of normal distributions that are cut off at both ends."""
+
+def PartitionedCall(
+    *,
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    config: str | bytes = '',
+    config_proto: str | bytes = '',
+    executor_type: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f` with `args`."""
+
+def Placeholder(*, dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
+    """A value that every run has to feed; running it unfed is an error."""
+
+def PlaceholderV2(*, dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """The former name of [`Placeholder`], with a shape that must be given."""
+
+def PlaceholderWithDefault(*, input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
+    """A value that a run may feed; unfed it is `input`."""
+
+def Polygamma(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of [`Digamma`] of order `a`, a whole number."""
+
+def Pow(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
+
+def PreventGradient(*, input: TensorLike, message: str | bytes = '', name: str | None = None) -> Tensor:
+    """Passes `input` on; asking for its gradient is an error with `message`."""
+
+def Print(
+    *,
+    input: TensorLike,
+    data: Sequence[TensorLike],
+    message: str | bytes = '',
+    first_n: int = -1,
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """`input` itself; the values of `data` go to the standard error."""
+
+def PrintV2(
+    *,
+    input: TensorLike,
+    output_stream: str | bytes = 'stderr',
+    end: str | bytes = '\n',
+    name: str | None = None,
+) -> Effect:
+    """Prints a string."""
+
+def PriorityQueue(
+    *,
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def PriorityQueueV2(
+    *,
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] = [],
+    capacity: int = -1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def Prod(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The product over some dimensions. Of nothing it is 1. Integers wrap."""
+
+def QueueClose(*, handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
+
+def QueueCloseV2(*, handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
+    """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
+
+def QueueDequeue(
+    *,
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes one element out of a queue; waits while there is none."""
+
+def QueueDequeueMany(
+    *,
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, stacked along a new first dimension; waits until there are as many."""
+
+def QueueDequeueManyV2(
+    *,
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, stacked along a new first dimension; waits until there are as many."""
+
+def QueueDequeueUpTo(
+    *,
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, or what is left once it is closed, stacked along a new first dimension."""
+
+def QueueDequeueUpToV2(
+    *,
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes `n` elements out of a queue, or what is left once it is closed, stacked along a new first dimension."""
+
+def QueueDequeueV2(
+    *,
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes one element out of a queue; waits while there is none."""
+
+def QueueEnqueue(
+    *,
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds one element to a queue; waits while it is full."""
+
+def QueueEnqueueMany(
+    *,
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full."""
+
+def QueueEnqueueManyV2(
+    *,
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full."""
+
+def QueueEnqueueV2(
+    *,
+    handle: TensorLike,
+    components: Sequence[TensorLike],
+    timeout_ms: int = -1,
+    name: str | None = None,
+) -> Effect:
+    """Adds one element to a queue; waits while it is full."""
+
+def QueueIsClosed(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a queue is closed."""
+
+def QueueIsClosedV2(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a queue is closed."""
+
+def QueueSize(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a queue."""
+
+def QueueSizeV2(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements in a queue."""
+
+def RaggedBincount(
+    *,
+    splits: TensorLike,
+    values: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each of `0..size` occurs in each row of a ragged matrix."""
+
+def RaggedFillEmptyRows(
+    *,
+    value_rowids: TensorLike,
+    values: TensorLike,
+    nrows: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedFillEmptyRows:
+    """Puts a default value into each row of a ragged matrix that has none."""
+
+def RaggedFillEmptyRowsGrad(
+    *,
+    reverse_index_map: TensorLike,
+    grad_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedFillEmptyRowsGrad:
+    """The gradient of `RaggedFillEmptyRows`."""
+
+def RaggedGather(
+    *,
+    params_nested_splits: Sequence[TensorLike],
+    params_dense_values: TensorLike,
+    indices: TensorLike,
+    OUTPUT_RAGGED_RANK: int,
+    name: str | None = None,
+) -> _outputs.RaggedGather:
+    """The rows of a ragged tensor that `indices` names."""
+
+def RaggedRange(
+    *,
+    starts: TensorLike,
+    limits: TensorLike,
+    deltas: TensorLike,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.RaggedRange:
+    """A ragged matrix whose rows are ranges."""
+
+def RaggedTensorToSparse(
+    *,
+    rt_nested_splits: Sequence[TensorLike],
+    rt_dense_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.RaggedTensorToSparse:
+    """A ragged tensor as a sparse one."""
+
+def RaggedTensorToTensor(
+    *,
+    shape: TensorLike,
+    values: TensorLike,
+    default_value: TensorLike,
+    row_partition_tensors: Sequence[TensorLike],
+    row_partition_types: Sequence[str | bytes],
+    name: str | None = None,
+) -> Tensor:
+    """A ragged tensor as a dense one, with a default value where rows are short."""
+
+def RandomGamma(
+    *,
+    shape: TensorLike,
+    alpha: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions."""
+
+def RandomGammaGrad(*, alpha: TensorLike, sample: TensorLike, name: str | None = None) -> Tensor:
+    """How a sample of a gamma distribution changes with the distribution's shape parameter, the probability that a sample is smaller left as it is."""
+
+def RandomIndexShuffle(
+    *,
+    index: TensorLike,
+    seed: TensorLike,
+    max_index: TensorLike,
+    rounds: int = 4,
+    name: str | None = None,
+) -> Tensor:
+    """Where `index` lands when the numbers from 0 to `max_index` are shuffled, without shuffling them."""
+
+def RandomPoisson(
+    *,
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions."""
+
+def RandomPoissonV2(
+    *,
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions, in a dtype of their own."""
+
+def RandomShuffle(*, value: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+    """The rows of `value` in a random order."""
+
+def RandomShuffleQueue(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    min_after_dequeue: int = 0,
+    seed: int = 0,
+    seed2: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in random order."""
+
+def RandomShuffleQueueV2(
+    *,
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] = [],
+    capacity: int = -1,
+    min_after_dequeue: int = 0,
+    seed: int = 0,
+    seed2: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A queue that gives elements in random order."""
+
+def RandomStandardNormal(
+    *,
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1."""
+
+def RandomUniform(
+    *,
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely."""
+
+def RandomUniformInt(
+    *,
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`."""
+
+def Range(*, start: TensorLike, limit: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The numbers from `start` up to but without `limit`, in steps of `delta`; all are scalars."""
+
+def Rank(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The number of dimensions of `input`, as a scalar."""
+
+def ReadFile(*, filename: TensorLike, name: str | None = None) -> Tensor:
+    """The contents of a file."""
+
+def ReadVariableOp(*, resource: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The value of a variable. It stays as it is when the variable changes later."""
+
+def Real(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
+    """The real part."""
+
+def RealDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
+
+def Reciprocal(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal, `1 / x`."""
+
+def ReciprocalGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def ReduceJoin(
+    *,
+    inputs: TensorLike,
+    reduction_indices: TensorLike,
+    keep_dims: bool = False,
+    separator: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The strings of each slice along some dimensions, joined in row-major order."""
+
+def RefEnter(
+    *,
+    data: TensorLike,
+    frame_name: str | bytes,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Tensor:
+    """As [`Enter`], for a reference."""
+
+def RefExit(*, data: TensorLike, name: str | None = None) -> Tensor:
+    """As [`Exit`], for a reference."""
+
+def RefIdentity(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The reference that it is given."""
+
+def RefMerge(*, inputs: Sequence[TensorLike], name: str | None = None) -> _outputs.RefMerge:
+    """As [`Merge`], for references."""
+
+def RefNextIteration(*, data: TensorLike, name: str | None = None) -> Tensor:
+    """As [`NextIteration`], for a reference."""
+
+def RefSelect(*, index: TensorLike, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """Passes on the reference that `index` names."""
+
+def RefSwitch(*, data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.RefSwitch:
+    """As [`Switch`], for a reference."""
+
+def RegexFullMatch(*, input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string; the expression is an input."""
+
+def RegexReplace(
+    *,
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: TensorLike,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each string with matches of a regular expression replaced; the expression is an input."""
+
+def Relu(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """The positive part, `max(features, 0)`. NaN stays NaN."""
+
+def Relu6(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """The positive part up to 6, `min(max(features, 0), 6)`."""
+
+def Relu6Grad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Relu6`: `gradients` where `features` lies between 0 and 6, 0 elsewhere."""
+
+def ReluGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Relu`: `gradients` where `features` is positive, 0 elsewhere."""
+
+def RemoveKernel(*, names: TensorLike, name: str | None = None) -> Tensor:
+    """Takes kernels out of use while the program runs."""
+
+def Reshape(*, tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """The same elements in the same order under another shape."""
+
+def ResizeBilinear(
+    *,
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a weighted mean of the four around its place."""
+
+def ResizeBilinearGrad(
+    *,
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeBilinear`]."""
+
+def ResizeNearestNeighbor(
+    *,
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a copy of the nearest."""
+
+def ResizeNearestNeighborGrad(
+    *,
+    grads: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeNearestNeighbor`]."""
+
+def ResourceAccumulatorApplyGradient(
+    *,
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a gradient to an accumulator."""
+
+def ResourceAccumulatorNumAccumulated(*, handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of gradients in an accumulator."""
+
+def ResourceAccumulatorSetGlobalStep(
+    *,
+    handle: TensorLike,
+    new_global_step: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Tells an accumulator the present step."""
+
+def ResourceAccumulatorTakeGradient(
+    *,
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the mean, or the sum, of the gradients in an accumulator; waits until there are enough."""
+
+def ResourceApplyAdaMax(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdaMax`] on resource variables."""
+
+def ResourceApplyAdadelta(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdadelta`] on resource variables."""
+
+def ResourceApplyAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagrad`] on resource variables."""
+
+def ResourceApplyAdagradDA(
+    *,
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagradDA`] on resource variables."""
+
+def ResourceApplyAdagradV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdagradV2`] on resource variables."""
+
+def ResourceApplyAdam(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAdam`] on resource variables."""
+
+def ResourceApplyAdamWithAmsgrad(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    vhat: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """A step of Adam that divides by the greatest average so far: [`ResourceApplyAdam`] with `vhat = max(vhat, v)` in the place of `v`."""
+
+def ResourceApplyAddSign(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyAddSign`] on resource variables."""
+
+def ResourceApplyCenteredRMSProp(
+    *,
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyCenteredRMSProp`] on resource variables."""
+
+def ResourceApplyFtrl(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyFtrl`] on resource variables."""
+
+def ResourceApplyFtrlV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyFtrlV2`] on resource variables."""
+
+def ResourceApplyGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyGradientDescent`] on resource variables."""
+
+def ResourceApplyKerasMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """A step with momentum that holds the learning rate: `accum = accum * momentum - lr * grad`, `var += accum`."""
+
+def ResourceApplyMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyMomentum`] on resource variables."""
+
+def ResourceApplyPowerSign(
+    *,
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyPowerSign`] on resource variables."""
+
+def ResourceApplyProximalAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyProximalAdagrad`] on resource variables."""
+
+def ResourceApplyProximalGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyProximalGradientDescent`] on resource variables."""
+
+def ResourceApplyRMSProp(
+    *,
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ApplyRMSProp`] on resource variables."""
+
+def ResourceConditionalAccumulator(
+    *,
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def ResourceCountUpTo(*, resource: TensorLike, limit: int, T: DTypeLike, name: str | None = None) -> Tensor:
+    """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def ResourceGather(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    dtype: DTypeLike,
+    batch_dims: int = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Slices of a variable along its first dimension, by index; with `batch_dims`, along the dimension after those."""
+
+def ResourceGatherNd(*, resource: TensorLike, indices: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """Slices of a variable by index vectors: the last dimension of `indices` holds indices for the variable's first ones."""
+
+def ResourceScatterAdd(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterAdd`] on a resource variable."""
+
+def ResourceScatterDiv(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterDiv`] on a resource variable."""
+
+def ResourceScatterMax(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMax`] on a resource variable."""
+
+def ResourceScatterMin(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMin`] on a resource variable."""
+
+def ResourceScatterMul(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterMul`] on a resource variable."""
+
+def ResourceScatterNdAdd(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdAdd`] on a resource variable."""
+
+def ResourceScatterNdMax(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdMax`] on a resource variable."""
+
+def ResourceScatterNdMin(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdMin`] on a resource variable."""
+
+def ResourceScatterNdSub(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdSub`] on a resource variable."""
+
+def ResourceScatterNdUpdate(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterNdUpdate`] on a resource variable."""
+
+def ResourceScatterSub(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterSub`] on a resource variable."""
+
+def ResourceScatterUpdate(
+    *,
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """[`ScatterUpdate`] on a resource variable."""
+
+def ResourceSparseApplyAdadelta(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdadelta`] on resource variables."""
+
+def ResourceSparseApplyAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagrad`] on resource variables."""
+
+def ResourceSparseApplyAdagradDA(
+    *,
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagradDA`] on resource variables."""
+
+def ResourceSparseApplyAdagradV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyAdagradV2`] on resource variables."""
+
+def ResourceSparseApplyCenteredRMSProp(
+    *,
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyCenteredRMSProp`] on resource variables."""
+
+def ResourceSparseApplyFtrl(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyFtrl`] on resource variables."""
+
+def ResourceSparseApplyFtrlV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyFtrlV2`] on resource variables."""
+
+def ResourceSparseApplyKerasMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def ResourceSparseApplyMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyMomentum`] on resource variables."""
+
+def ResourceSparseApplyProximalAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyProximalAdagrad`] on resource variables."""
+
+def ResourceSparseApplyProximalGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyProximalGradientDescent`] on resource variables."""
+
+def ResourceSparseApplyRMSProp(
+    *,
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Effect:
+    """[`SparseApplyRMSProp`] on resource variables."""
+
+def ResourceStridedSliceAssign(
+    *,
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Effect:
+    """[`StridedSliceAssign`](super::StridedSliceAssign) on a resource variable."""
+
+def Restore(
+    *,
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a tensor from files of the first checkpoint format."""
+
+def RestoreSlice(
+    *,
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    shape_and_slice: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a part of a tensor from files of the first checkpoint format."""
+
+def RestoreV2(
+    *,
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Reads tensors from a checkpoint."""
+
+def Reverse(*, tensor: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """`tensor` with some dimensions reversed. [`ReverseV2`](crate::ReverseV2) names them by number."""
+
+def ReverseSequence(
+    *,
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_dim: int,
+    batch_dim: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`input` with the first elements along `seq_dim` reversed, for each index of `batch_dim` another number of them."""
+
+def ReverseV2(*, tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`tensor` with the order of elements reversed along some dimensions."""
+
+def RightShift(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def Rint(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest integer; halves go to the even one."""
+
+def RngReadAndSkip(*, resource: TensorLike, alg: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The state of a variable's generator, which then moves on, as drawing `delta` numbers would."""
+
+def RngSkip(*, resource: TensorLike, algorithm: TensorLike, delta: TensorLike, name: str | None = None) -> Effect:
+    """Moves a variable's generator on, as drawing `delta` numbers would."""
+
+def Roll(*, input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """`input` rolled along some dimensions: what leaves at one end comes in at the other."""
+
+def Round(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest integer; halves go to the even one. Integers stay."""
+
+def Rsqrt(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The reciprocal of the square root, `1 / sqrt(x)`. Infinite at zero, NaN below."""
+
+def RsqrtGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Rsqrt`: `dy * -0.5 * y³`. Of complex numbers the conjugate of `y` counts."""
+
+def Save(
+    *,
+    filename: TensorLike,
+    tensor_names: TensorLike,
+    data: Sequence[TensorLike],
+    name: str | None = None,
+) -> Effect:
+    """Saves tensors in a file of the first checkpoint format."""
+
+def SaveSlices(
+    *,
+    filename: TensorLike,
+    tensor_names: TensorLike,
+    shapes_and_slices: TensorLike,
+    data: Sequence[TensorLike],
+    name: str | None = None,
+) -> Effect:
+    """Saves tensors, or parts of larger ones, in a file of the first checkpoint format."""
+
+def SaveV2(
+    *,
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    tensors: Sequence[TensorLike],
+    name: str | None = None,
+) -> Effect:
+    """Saves tensors as a checkpoint `prefix.index` with its data file."""
+
+def ScalarSummary(*, tags: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
+    """A summary with one number for each tag."""
+
+def ScatterAdd(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Adds `updates` to rows of a variable."""
+
+def ScatterDiv(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Divides rows of a variable by `updates`."""
+
+def ScatterMax(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the greater of rows of a variable and `updates`."""
+
+def ScatterMin(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Takes the lesser of rows of a variable and `updates`."""
+
+def ScatterMul(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Multiplies rows of a variable by `updates`."""
+
+def ScatterNd(
+    *,
+    indices: TensorLike,
+    updates: TensorLike,
+    shape: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A tensor of zeros (or empty strings) with `updates` added at `indices`."""
+
+def ScatterNdAdd(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Adds `updates` to slices of a variable, which index vectors name."""
+
+def ScatterNdMax(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Takes the greater of slices of a variable and `updates`, which index vectors name."""
+
+def ScatterNdMin(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Takes the lesser of slices of a variable and `updates`, which index vectors name."""
+
+def ScatterNdNonAliasingAdd(
+    *,
+    input: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`input` with `updates` added at `indices`; `input` itself may be overwritten if nothing else uses it."""
+
+def ScatterNdSub(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Subtracts `updates` from slices of a variable, which index vectors name."""
+
+def ScatterNdUpdate(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Assigns `updates` to slices of a variable, which index vectors name."""
+
+def ScatterSub(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Subtracts `updates` from rows of a variable."""
+
+def ScatterUpdate(
+    *,
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`."""
+
+def SegmentMax(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def SegmentMean(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is rounded towards zero."""
+
+def SegmentMin(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The least element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def SegmentProd(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The product of the rows in each segment, a run of rows with one number. Of no rows it is 1."""
+
+def SegmentSum(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """The sum of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
+
+def Select(*, condition: TensorLike, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Elements of `t` where `condition` is true, of `e` where it is false."""
+
+def SelectV2(*, condition: TensorLike, t: TensorLike, e: TensorLike, name: str | None = None) -> Tensor:
+    """Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast."""
+
+def Selu(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """`scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and the alpha 1.6733… that keep mean and variance."""
+
+def SeluGrad(*, gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Selu`: `gradients * (outputs + scale * alpha)` where `outputs` is negative, `scale * gradients` elsewhere."""
+
+def SerializeManySparse(
+    *,
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike = _dtypes.string,
+    name: str | None = None,
+) -> Tensor:
+    """Each row of a sparse tensor as three serialized tensors."""
+
+def SerializeSparse(
+    *,
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike = _dtypes.string,
+    name: str | None = None,
+) -> Tensor:
+    """A sparse tensor as three serialized tensors: indices, values, shape."""
+
+def SetSize(
+    *,
+    set_indices: TensorLike,
+    set_values: TensorLike,
+    set_shape: TensorLike,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The number of different values along the last dimension of a sparse tensor."""
+
+def Shape(*, input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The shape of `input`, as a vector."""
+
+def ShapeN(
+    *,
+    input: Sequence[TensorLike],
+    out_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The shapes of several tensors, each as a vector."""
+
+def ShardedFilename(
+    *,
+    basename: TensorLike,
+    shard: TensorLike,
+    num_shards: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The name of one of several files that belong together: `basename-00003-of-00016`."""
+
+def ShardedFilespec(*, basename: TensorLike, num_shards: TensorLike, name: str | None = None) -> Tensor:
+    """A pattern for the names of all files that belong together: `basename-?????-of-00016`."""
+
+def Sigmoid(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The logistic function, `1 / (1 + e^-x)`."""
+
+def SigmoidGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Sigmoid`: `dy * y * (1 - y)`."""
+
+def Sign(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """−1, 0 or 1 as `x` is negative, zero or positive; NaN stays NaN. For complex numbers `x / |x|`, and 0 for 0."""
+
+def Sin(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The sine of `x` in radians."""
+
+def Sinh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic sine."""
+
+def Size(*, input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The number of elements of `input`, as a scalar."""
+
+def Slice(*, input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """The block of `input` that begins at `begin` and has the given size."""
+
+def Snapshot(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def Softmax(*, logits: TensorLike, name: str | None = None) -> Tensor:
+    """Probabilities along the last dimension: `exp(logits)`, scaled to a sum of 1. The rank is at least 1."""
+
+def SoftmaxCrossEntropyWithLogits(
+    *,
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = None,
+) -> _outputs.SoftmaxCrossEntropyWithLogits:
+    """The cross entropy of each row of `labels` and the softmax of `features`, and its gradient."""
+
+def Softplus(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """`log(1 + exp(features))`."""
+
+def SoftplusGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Softplus`: `gradients / (1 + exp(-features))`."""
+
+def Softsign(*, features: TensorLike, name: str | None = None) -> Tensor:
+    """`features / (1 + |features|)`."""
+
+def SoftsignGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Softsign`: `gradients / (1 + |features|)²`."""
+
+def SpaceToBatchND(
+    *,
+    input: TensorLike,
+    block_shape: TensorLike,
+    paddings: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Blocks of the spatial dimensions, zero-padded first, moved into the batch dimension."""
+
+def SpaceToDepth(
+    *,
+    input: TensorLike,
+    block_size: int,
+    data_format: Literal['NHWC', 'NCHW', 'NCHW_VECT_C'] = 'NHWC',
+    name: str | None = None,
+) -> Tensor:
+    """Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one pixel."""
+
+def SparseAccumulatorApplyGradient(
+    *,
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient_indices: TensorLike,
+    gradient_values: TensorLike,
+    gradient_shape: TensorLike,
+    has_known_shape: bool,
+    name: str | None = None,
+) -> Effect:
+    """Adds a sparse gradient to an accumulator."""
+
+def SparseAccumulatorTakeGradient(
+    *,
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.SparseAccumulatorTakeGradient:
+    """Takes the mean, or the sum, of the sparse gradients in an accumulator; waits until there are enough."""
+
+def SparseAdd(
+    *,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    thresh: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseAdd:
+    """The sum of two sparse tensors, whose indices are in row-major order."""
+
+def SparseAddGrad(
+    *,
+    backprop_val_grad: TensorLike,
+    a_indices: TensorLike,
+    b_indices: TensorLike,
+    sum_indices: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseAddGrad:
+    """The gradient of `SparseAdd`."""
+
+def SparseApplyAdadelta(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdadelta`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagrad`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyAdagradDA(
+    *,
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagradDA`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyAdagradV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    update_slots: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyAdagradV2`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyCenteredRMSProp(
+    *,
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyCenteredRMSProp`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyFtrl(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyFtrl`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyFtrlV2(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool = False,
+    multiply_linear_by_lr: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyFtrlV2`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyMomentum(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool = False,
+    use_nesterov: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyProximalAdagrad(
+    *,
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyProximalAdagrad`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyProximalGradientDescent(
+    *,
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyProximalGradientDescent`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseApplyRMSProp(
+    *,
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`ApplyRMSProp`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`."""
+
+def SparseBincount(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """How often each of `0..size` occurs in a sparse vector, or in each row of a sparse matrix."""
+
+def SparseConcat(
+    *,
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    concat_dim: int,
+    name: str | None = None,
+) -> _outputs.SparseConcat:
+    """Sparse tensors joined along a dimension."""
+
+def SparseConditionalAccumulator(
+    *,
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    reduction_type: Literal['MEAN', 'SUM'] = 'MEAN',
+    name: str | None = None,
+) -> Tensor:
+    """Adds sparse gradients up until enough have come; those of earlier steps than the present one are dropped."""
+
+def SparseDenseCwiseAdd(
+    *,
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor plus those of a dense one in the same places."""
+
+def SparseDenseCwiseDiv(
+    *,
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor divided by those of a dense one in the same places."""
+
+def SparseDenseCwiseMul(
+    *,
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a sparse tensor times those of a dense one in the same places."""
+
+def SparseFillEmptyRows(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    default_value: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseFillEmptyRows:
+    """Puts an element with a default value into each row of a sparse tensor that has none."""
+
+def SparseFillEmptyRowsGrad(
+    *,
+    reverse_index_map: TensorLike,
+    grad_values: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseFillEmptyRowsGrad:
+    """The gradient of `SparseFillEmptyRows`."""
+
+def SparseMatMul(
+    *,
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices that hold many zeros."""
+
+def SparseReduceMax(
+    *,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The greatest elements of a sparse tensor along some dimensions, as a dense tensor."""
+
+def SparseReduceMaxSparse(
+    *,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> _outputs.SparseReduceMaxSparse:
+    """The greatest elements of a sparse tensor along some dimensions, as a sparse tensor."""
+
+def SparseReduceSum(
+    *,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of the elements of a sparse tensor along some dimensions, as a dense tensor."""
+
+def SparseReduceSumSparse(
+    *,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool = False,
+    name: str | None = None,
+) -> _outputs.SparseReduceSumSparse:
+    """The sums of the elements of a sparse tensor along some dimensions, as a sparse tensor."""
+
+def SparseReorder(
+    *,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseReorder:
+    """The elements of a sparse tensor in row-major order of their indices."""
+
+def SparseReshape(
+    *,
+    input_indices: TensorLike,
+    input_shape: TensorLike,
+    new_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseReshape:
+    """Gives the elements of a sparse tensor the indices that they have in another dense shape."""
+
+def SparseSegmentMean(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The mean of the rows `data[indices[i]]` of each segment."""
+
+def SparseSegmentMeanGrad(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentMean`, as a dense tensor."""
+
+def SparseSegmentMeanGradV2(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentMeanGradV2:
+    """The gradient of `SparseSegmentMean`, only those rows that were picked."""
+
+def SparseSegmentMeanWithNumSegments(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentMean`, with the number of segments given."""
+
+def SparseSegmentSqrtN(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum, divided by the square root of the number of rows, of the rows `data[indices[i]]` of each segment."""
+
+def SparseSegmentSqrtNGrad(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentSqrtN`, as a dense tensor."""
+
+def SparseSegmentSqrtNGradV2(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentSqrtNGradV2:
+    """The gradient of `SparseSegmentSqrtN`, only those rows that were picked."""
+
+def SparseSegmentSqrtNWithNumSegments(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentSqrtN`, with the number of segments given."""
+
+def SparseSegmentSum(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of the rows `data[indices[i]]` of each segment."""
+
+def SparseSegmentSumGrad(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSegmentSum`, as a dense tensor."""
+
+def SparseSegmentSumGradV2(
+    *,
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    dense_output_dim0: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSegmentSumGradV2:
+    """The gradient of `SparseSegmentSum`, only those rows that were picked."""
+
+def SparseSegmentSumWithNumSegments(
+    *,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `SparseSegmentSum`, with the number of segments given."""
+
+def SparseSlice(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    start: TensorLike,
+    size: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSlice:
+    """The block of a sparse tensor that begins at `start` and has the given size."""
+
+def SparseSliceGrad(
+    *,
+    backprop_val_grad: TensorLike,
+    input_indices: TensorLike,
+    input_start: TensorLike,
+    output_indices: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `SparseSlice`."""
+
+def SparseSoftmax(
+    *,
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The softmax of the elements in each row of a sparse tensor."""
+
+def SparseSoftmaxCrossEntropyWithLogits(
+    *,
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSoftmaxCrossEntropyWithLogits:
+    """[`SoftmaxCrossEntropyWithLogits`] for labels that are the number of one class in each row."""
+
+def SparseSparseMaximum(
+    *,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSparseMaximum:
+    """The greater of two sparse tensors at each place where one has an element."""
+
+def SparseSparseMinimum(
+    *,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseSparseMinimum:
+    """The smaller of two sparse tensors at each place where one has an element."""
+
+def SparseSplit(
+    *,
+    split_dim: TensorLike,
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    num_split: int,
+    name: str | None = None,
+) -> _outputs.SparseSplit:
+    """A sparse tensor cut along a dimension into `num_split` parts."""
+
+def SparseTensorDenseAdd(
+    *,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of a sparse tensor and a dense one of the same shape."""
+
+def SparseTensorDenseMatMul(
+    *,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a sparse matrix and a dense one."""
+
+def SparseToDense(
+    *,
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The dense tensor with the given elements and a default elsewhere."""
+
+def SparseToSparseSetOperation(
+    *,
+    set1_indices: TensorLike,
+    set1_values: TensorLike,
+    set1_shape: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: str | bytes,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> _outputs.SparseToSparseSetOperation:
+    """As `DenseToDenseSetOperation`, with two sparse tensors."""
+
+def Split(*, axis: TensorLike, value: TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
+    """`value` cut into `num_split` equal pieces along one dimension; its size must be a multiple of that."""
+
+def SplitV(
+    *,
+    value: TensorLike,
+    size_splits: TensorLike,
+    axis: TensorLike,
+    num_split: int,
+    name: str | None = None,
+) -> list[Tensor]:
+    """`value` cut into pieces of the given sizes along one dimension."""
+
+def Sqrt(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The square root. NaN below zero."""
+
+def SqrtGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Sqrt`: `dy * 0.5 / y`. Of complex numbers the conjugate of `y` counts."""
+
+def Square(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The square, `x * x`. Integers wrap."""
+
+def SquaredDifference(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`(x - y)²`; for complex numbers `conj(x - y) * (x - y)`. The shapes broadcast."""
+
+def Squeeze(*, input: TensorLike, axis: Sequence[int] = [], name: str | None = None) -> Tensor:
+    """`input` without its dimensions of size 1."""
+
+def Stack(*, elem_type: DTypeLike, stack_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A stack of tensors that lives as long as the run."""
+
+def StackClose(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets a stack."""
+
+def StackCloseV2(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets a stack."""
+
+def StackPop(*, handle: TensorLike, elem_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Takes the last tensor from a stack."""
+
+def StackPopV2(*, handle: TensorLike, elem_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Takes the last tensor from a stack."""
+
+def StackPush(*, handle: TensorLike, elem: TensorLike, swap_memory: bool = False, name: str | None = None) -> Tensor:
+    """Puts a tensor on a stack and hands it on."""
+
+def StackPushV2(*, handle: TensorLike, elem: TensorLike, swap_memory: bool = False, name: str | None = None) -> Tensor:
+    """Puts a tensor on a stack and hands it on."""
+
+def StackV2(
+    *,
+    max_size: TensorLike,
+    elem_type: DTypeLike,
+    stack_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A stack of tensors that lives as long as the run."""
+
+def Stage(
+    *,
+    values: Sequence[TensorLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Puts tensors into a staging area, in order; waits while it is full."""
+
+def StageClear(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Effect:
+    """Takes everything out of a staging area."""
+
+def StagePeek(
+    *,
+    index: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors at `index` of a staging area, which stay there; waits until it has as many."""
+
+def StageSize(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements in a staging area."""
+
+def StatefulPartitionedCall(
+    *,
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    config: str | bytes = '',
+    config_proto: str | bytes = '',
+    executor_type: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f`, which has effects, with `args`."""
+
+def StatefulRandomBinomial(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of binomial distributions, from a variable's generator."""
+
+def StatefulStandardNormal(
+    *,
+    resource: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, from a variable's generator that names its algorithm itself."""
+
+def StatefulStandardNormalV2(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, from a variable's generator."""
+
+def StatefulTruncatedNormal(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, from a variable's generator."""
+
+def StatefulUniform(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, from a variable's generator."""
+
+def StatefulUniformFullInt(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, from a variable's generator."""
+
+def StatefulUniformInt(
+    *,
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, from a variable's generator."""
+
+def StatelessCase(
+    *,
+    branch_index: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[FunctionLike],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls the branch that `branch_index` names with `input`, the last one if there is none; all are free of effects."""
+
+def StatelessIf(
+    *,
+    cond: TensorLike,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    then_branch: FunctionLike,
+    else_branch: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not; both are free of effects."""
+
+def StatelessMultinomial(
+    *,
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random classes, each as likely as its logit says, which follow from a seed."""
+
+def StatelessParameterizedTruncatedNormal(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    means: TensorLike,
+    stddevs: TensorLike,
+    minvals: TensorLike,
+    maxvals: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of normal distributions that are cut off at both ends, which follow from a seed."""
+
+def StatelessRandomBinomial(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of binomial distributions, which follow from a seed."""
+
+def StatelessRandomGammaV2(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions, which follow from a seed."""
+
+def StatelessRandomGammaV3(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    alpha: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of gamma distributions, from a key and a counter."""
+
+def StatelessRandomGetAlg(*, name: str | None = None) -> Tensor:
+    """The algorithm that suits the device, a scalar."""
+
+def StatelessRandomGetKeyCounter(*, seed: TensorLike, name: str | None = None) -> _outputs.StatelessRandomGetKeyCounter:
+    """The key and the counter that follow from a seed."""
+
+def StatelessRandomGetKeyCounterAlg(
+    *,
+    seed: TensorLike,
+    name: str | None = None,
+) -> _outputs.StatelessRandomGetKeyCounterAlg:
+    """The key and the counter that follow from a seed, and the algorithm for them."""
+
+def StatelessRandomNormal(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, which follow from a seed."""
+
+def StatelessRandomNormalV2(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, from a key and a counter."""
+
+def StatelessRandomPoisson(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of Poisson distributions, which follow from a seed."""
+
+def StatelessRandomUniform(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, which follow from a seed."""
+
+def StatelessRandomUniformFullInt(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, which follow from a seed."""
+
+def StatelessRandomUniformFullIntV2(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.uint64,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers of the whole range of the dtype, from a key and a counter."""
+
+def StatelessRandomUniformInt(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, which follow from a seed."""
+
+def StatelessRandomUniformIntV2(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers from `minval` up to but without `maxval`, from a key and a counter."""
+
+def StatelessRandomUniformV2(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter."""
+
+def StatelessShuffle(
+    *,
+    value: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of `value` in an order that follows from a key and a counter."""
+
+def StatelessTruncatedNormal(
+    *,
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, which follow from a seed."""
+
+def StatelessTruncatedNormalV2(
+    *,
+    shape: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution, those beyond 2 drawn again, from a key and a counter."""
+
+def StatelessWhile(
+    *,
+    input: Sequence[TensorLike],
+    cond: FunctionLike,
+    body: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them; both are free of effects."""
+
+def StaticRegexFullMatch(*, input: TensorLike, pattern: str | bytes, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string; the expression is an attr."""
+
+def StaticRegexReplace(
+    *,
+    input: TensorLike,
+    pattern: str | bytes,
+    rewrite: str | bytes,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each string with matches of a regular expression replaced; the expression is an attr."""
+
+def StopGradient(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on; to gradients it is a constant."""
+
+def StridedSlice(
+    *,
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """What Python's `input[begin:end:strides, …]` takes."""
+
+def StridedSliceAssign(
+    *,
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Assigns to a part of a variable: `ref[begin:end:strides, …] = value`, with the masks of `StridedSlice`."""
+
+def StridedSliceGrad(
+    *,
+    shape: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    dy: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`StridedSlice`](crate::StridedSlice): zeros, with `dy` where the slice was taken."""
+
+def StringFormat(
+    *,
+    inputs: Sequence[TensorLike],
+    template: str | bytes = '%s',
+    placeholder: str | bytes = '%s',
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A template with tensors in place of its placeholders, with the first and last elements of each dimension."""
+
+def StringJoin(*, inputs: Sequence[TensorLike], separator: str | bytes = '', name: str | None = None) -> Tensor:
+    """Strings of several tensors joined, element by element. Scalars serve all elements."""
+
+def StringLength(*, input: TensorLike, unit: Literal['BYTE', 'UTF8_CHAR'] = 'BYTE', name: str | None = None) -> Tensor:
+    """The length of each string."""
+
+def StringLower(*, input: TensorLike, encoding: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string in lower case."""
+
+def StringNGrams(
+    *,
+    data: TensorLike,
+    data_splits: TensorLike,
+    separator: str | bytes,
+    ngram_widths: Sequence[int],
+    left_pad: str | bytes,
+    right_pad: str | bytes,
+    pad_width: int,
+    preserve_short_sequences: bool,
+    name: str | None = None,
+) -> _outputs.StringNGrams:
+    """Runs of neighbouring strings joined, for each row of a ragged matrix and each width."""
+
+def StringSplit(
+    *,
+    input: TensorLike,
+    delimiter: TensorLike,
+    skip_empty: bool = True,
+    name: str | None = None,
+) -> _outputs.StringSplit:
+    """Each string cut where one of the bytes of `delimiter` stands, as a sparse matrix with a row a string."""
+
+def StringSplitV2(
+    *,
+    input: TensorLike,
+    sep: TensorLike,
+    maxsplit: int = -1,
+    name: str | None = None,
+) -> _outputs.StringSplitV2:
+    """Each string cut where the whole of `sep` stands, as Python does it, as a sparse matrix with a row a string."""
+
+def StringStrip(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Each string without the white space at its ends."""
+
+def StringToHashBucket(*, string_tensor: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by a hash that is kept for old graphs; [`StringToHashBucketFast`] is for new ones."""
+
+def StringToHashBucketFast(*, input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by FarmHash's 64-bit fingerprint: fast, the same everywhere, not safe from malice."""
+
+def StringToHashBucketStrong(
+    *,
+    input: TensorLike,
+    num_buckets: int,
+    key: Sequence[int],
+    name: str | None = None,
+) -> Tensor:
+    """The bucket of each string, by SipHash with a key: who does not know the key cannot choose strings that collide."""
+
+def StringToNumber(
+    *,
+    string_tensor: TensorLike,
+    out_type: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The number that each string holds."""
+
+def StringUpper(*, input: TensorLike, encoding: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string in upper case."""
+
+def Sub(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The difference, `x - y`. Integers wrap. The shapes broadcast."""
+
+def Substr(
+    *,
+    input: TensorLike,
+    pos: TensorLike,
+    len: TensorLike,
+    unit: Literal['BYTE', 'UTF8_CHAR'] = 'BYTE',
+    name: str | None = None,
+) -> Tensor:
+    """A part of each string."""
+
+def Sum(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+    """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
+
+def Switch(*, data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.Switch:
+    """Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead."""
+
+def SymbolicGradient(
+    *,
+    input: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The gradient of a function, or of an op of that name, which is derived when the node is first prepared to run."""
+
+def Tan(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The tangent of `x` in radians."""
+
+def Tanh(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+
+def TanhGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Tanh`: `dy * (1 - y²)`."""
+
+def TemporaryVariable(
+    *,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    var_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A variable that lives until [`DestroyTemporaryVariable`] takes it, or the step ends."""
+
+def TensorArray(
+    *,
+    size: TensorLike,
+    dtype: DTypeLike,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    tensor_array_name: str | bytes = '',
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayV3`](super::TensorArrayV3)."""
+
+def TensorArrayClose(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """The first form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3)."""
+
+def TensorArrayCloseV2(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """The second form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3)."""
+
+def TensorArrayCloseV3(*, handle: TensorLike, name: str | None = None) -> Effect:
+    """Forgets an array before the run ends."""
+
+def TensorArrayConcat(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcat:
+    """The first form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3)."""
+
+def TensorArrayConcatV2(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcatV2:
+    """The second form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3)."""
+
+def TensorArrayConcatV3(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorArrayConcatV3:
+    """All elements of an array joined along their first dimension."""
+
+def TensorArrayGather(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3)."""
+
+def TensorArrayGatherV2(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3)."""
+
+def TensorArrayGatherV3(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """Elements of an array stacked along a new first dimension."""
+
+def TensorArrayGrad(*, handle: TensorLike, flow_in: TensorLike, source: str | bytes, name: str | None = None) -> Tensor:
+    """The first form of [`TensorArrayGradV3`](super::TensorArrayGradV3)."""
+
+def TensorArrayGradV2(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayGradV3`](super::TensorArrayGradV3)."""
+
+def TensorArrayGradV3(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> _outputs.TensorArrayGradV3:
+    """The array of gradients of an array: writes add up."""
+
+def TensorArrayGradWithShape(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    shape_to_prepend: TensorLike,
+    source: str | bytes,
+    name: str | None = None,
+) -> _outputs.TensorArrayGradWithShape:
+    """The array of gradients of an array, whose elements have further dimensions in front."""
+
+def TensorArrayPack(
+    *,
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """All elements of an array stacked along a new first dimension."""
+
+def TensorArrayRead(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayReadV3`](super::TensorArrayReadV3)."""
+
+def TensorArrayReadV2(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayReadV3`](super::TensorArrayReadV3)."""
+
+def TensorArrayReadV3(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Reads an element of an array."""
+
+def TensorArrayScatter(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3)."""
+
+def TensorArrayScatterV2(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3)."""
+
+def TensorArrayScatterV3(
+    *,
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes the slices of `value` along its first dimension to elements of an array."""
+
+def TensorArraySize(*, handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The first form of [`TensorArraySizeV3`](super::TensorArraySizeV3)."""
+
+def TensorArraySizeV2(*, handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The second form of [`TensorArraySizeV3`](super::TensorArraySizeV3)."""
+
+def TensorArraySizeV3(*, handle: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of an array."""
+
+def TensorArraySplit(
+    *,
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArraySplitV3`](super::TensorArraySplitV3)."""
+
+def TensorArraySplitV2(
+    *,
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArraySplitV3`](super::TensorArraySplitV3)."""
+
+def TensorArraySplitV3(
+    *,
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes parts of `value`, cut along its first dimension, to the elements of an array."""
+
+def TensorArrayUnpack(*, handle: TensorLike, value: TensorLike, flow_in: TensorLike, name: str | None = None) -> Tensor:
+    """Writes the slices of `value` along its first dimension to the elements of an array."""
+
+def TensorArrayV2(
+    *,
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    tensor_array_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayV3`](super::TensorArrayV3)."""
+
+def TensorArrayV3(
+    *,
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    dynamic_size: bool = False,
+    clear_after_read: bool = True,
+    identical_element_shapes: bool = False,
+    tensor_array_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.TensorArrayV3:
+    """An array of tensors that lives as long as the run; each element is written once."""
+
+def TensorArrayWrite(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The first form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3)."""
+
+def TensorArrayWriteV2(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The second form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3)."""
+
+def TensorArrayWriteV3(
+    *,
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Writes an element of an array."""
+
+def TensorListConcat(
+    *,
+    input_handle: TensorLike,
+    element_dtype: DTypeLike,
+    element_shape: ShapeLike = None,
+    name: str | None = None,
+) -> _outputs.TensorListConcat:
+    """The elements of a list joined along their first dimension."""
+
+def TensorListConcatLists(
+    *,
+    input_a: TensorLike,
+    input_b: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Lists with the elements of `input_a` followed by those of `input_b`."""
+
+def TensorListConcatV2(
+    *,
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    leading_dims: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.TensorListConcatV2:
+    """The elements of a list joined along their first dimension."""
+
+def TensorListElementShape(*, input_handle: TensorLike, shape_type: DTypeLike, name: str | None = None) -> Tensor:
+    """What the shapes of a list's elements are compatible with: a vector, or −1 for any rank."""
+
+def TensorListFromTensor(*, tensor: TensorLike, element_shape: TensorLike, name: str | None = None) -> Tensor:
+    """A list of the slices of `tensor` along its first dimension."""
+
+def TensorListGather(
+    *,
+    input_handle: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a list at `indices`, stacked along a new first dimension."""
+
+def TensorListGetItem(
+    *,
+    input_handle: TensorLike,
+    index: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The element of a list at `index`."""
+
+def TensorListLength(*, input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of a list."""
+
+def TensorListPopBack(
+    *,
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> _outputs.TensorListPopBack:
+    """The last element of a list, and the list without it."""
+
+def TensorListPushBack(*, input_handle: TensorLike, tensor: TensorLike, name: str | None = None) -> Tensor:
+    """A list with one more element at its end."""
+
+def TensorListPushBackBatch(*, input_handles: TensorLike, tensor: TensorLike, name: str | None = None) -> Tensor:
+    """Lists with one more element each: the slices of `tensor` along its first dimension."""
+
+def TensorListReserve(
+    *,
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of `num_elements` elements, none of which is set."""
+
+def TensorListResize(*, input_handle: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """A list cut, or extended by elements that are not set, to `size` elements."""
+
+def TensorListScatter(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension."""
+
+def TensorListScatterIntoExistingList(
+    *,
+    input_handle: TensorLike,
+    tensor: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list with other elements at `indices`: the slices of `tensor` along its first dimension."""
+
+def TensorListScatterV2(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension."""
+
+def TensorListSetItem(
+    *,
+    input_handle: TensorLike,
+    index: TensorLike,
+    item: TensorLike,
+    resize_if_index_out_of_bounds: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A list with another element at `index`."""
+
+def TensorListSplit(
+    *,
+    tensor: TensorLike,
+    element_shape: TensorLike,
+    lengths: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A list of parts of `tensor`, which is cut along its first dimension."""
+
+def TensorListStack(
+    *,
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    num_elements: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a list stacked along a new first dimension."""
+
+def TensorMapErase(
+    *,
+    input_handle: TensorLike,
+    key: TensorLike,
+    value_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """A map without the entry of `key`; a key that the map lacks is an error."""
+
+def TensorMapHasKey(*, input_handle: TensorLike, key: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a map has an entry of `key`."""
+
+def TensorMapInsert(*, input_handle: TensorLike, key: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
+    """A map in which `key` leads to `value`, whatever it led to before."""
+
+def TensorMapLookup(
+    *,
+    input_handle: TensorLike,
+    key: TensorLike,
+    value_dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The tensor to which `key` leads; a key that the map lacks is an error."""
+
+def TensorMapSize(*, input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of entries of a map."""
+
+def TensorMapStackKeys(*, input_handle: TensorLike, key_dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """The keys of a map stacked along a new first dimension."""
+
+def TensorScatterAdd(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with `updates` added to the elements or slices at `indices`."""
+
+def TensorScatterMax(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates` where those are greater."""
+
+def TensorScatterMin(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates` where those are less."""
+
+def TensorScatterSub(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with `updates` subtracted from the elements or slices at `indices`."""
+
+def TensorScatterUpdate(
+    *,
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """`tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one stays."""
+
+def TensorStridedSliceUpdate(
+    *,
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`input` with the part that [`StridedSlice`](crate::StridedSlice) would take replaced by `value`."""
+
+def TensorSummary(
+    *,
+    tensor: TensorLike,
+    description: str | bytes = '',
+    labels: Sequence[str | bytes] = [],
+    display_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A summary with a whole tensor and no tag."""
+
+def TensorSummaryV2(
+    *,
+    tag: TensorLike,
+    tensor: TensorLike,
+    serialized_summary_metadata: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A summary with a whole tensor, a tag and what a plugin wants to know."""
+
+def Tile(*, input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
+    """`input` repeated `multiples[i]` times along each dimension `i`."""
+
+def Timestamp(*, name: str | None = None) -> Tensor:
+    """Seconds since 1970 began in Greenwich, at the moment at which it runs."""
+
+def ToBool(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Whether `input` holds: a number that is not zero, a string or any other tensor that is not empty."""
+
+def TopK(*, input: TensorLike, k: int, sorted: bool = True, name: str | None = None) -> _outputs.TopK:
+    """The `k` greatest elements of each row, and where they stood; [`TopKV2`] takes `k` as an input."""
+
+def TopKV2(
+    *,
+    input: TensorLike,
+    k: TensorLike,
+    sorted: bool = True,
+    index_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.TopKV2:
+    """The `k` greatest elements of each row (the last dimension), and where they stood. Of equals the first comes first."""
+
+def Transpose(*, x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
+    """`x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`."""
+
+def TruncateDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast."""
+
+def TruncateMod(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def TruncatedNormal(
+    *,
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
+
+def UnicodeDecode(
+    *,
+    input: TensorLike,
+    input_encoding: str | bytes,
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.UnicodeDecode:
+    """The characters of each string, as the rows of a ragged matrix."""
+
+def UnicodeDecodeWithOffsets(
+    *,
+    input: TensorLike,
+    input_encoding: str | bytes,
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.UnicodeDecodeWithOffsets:
+    """[`UnicodeDecode`] that also says where each character begins."""
+
+def UnicodeEncode(
+    *,
+    input_values: TensorLike,
+    input_splits: TensorLike,
+    output_encoding: Literal['UTF-8', 'UTF-16-BE', 'UTF-32-BE'],
+    errors: Literal['ignore', 'replace', 'strict'] = 'replace',
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of a ragged matrix of characters as strings."""
+
+def UnicodeScript(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The script of each character, by the numbers of ICU; −1 for what is no character."""
+
+def UnicodeTranscode(
+    *,
+    input: TensorLike,
+    input_encoding: str | bytes,
+    output_encoding: Literal['UTF-8', 'UTF-16-BE', 'UTF-32-BE'],
+    errors: Literal['strict', 'replace', 'ignore'] = 'replace',
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Each string in another encoding."""
+
+def Unique(*, x: TensorLike, out_idx: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Unique:
+    """The different elements of a vector in the order in which they first occur, and for each element which it is."""
+
+def UniqueV2(
+    *,
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueV2:
+    """The different slices along one dimension in the order in which they first occur, and for each slice which it is."""
+
+def UniqueWithCounts(
+    *,
+    x: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueWithCounts:
+    """The different elements of a vector in the order in which they first occur, for each element which it is, and how often each occurs."""
+
+def UniqueWithCountsV2(
+    *,
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> _outputs.UniqueWithCountsV2:
+    """The different slices along one dimension in the order in which they first occur, for each slice which it is, and how often each occurs."""
+
+def Unpack(*, value: TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    """The slices of `value` along one dimension, without that dimension."""
+
+def UnsortedSegmentJoin(
+    *,
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The strings of each segment joined, in their order in `inputs`."""
+
+def UnsortedSegmentMax(
+    *,
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least finite value."""
+
+def UnsortedSegmentMin(
+    *,
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest finite value."""
+
+def UnsortedSegmentProd(
+    *,
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The product of the rows in each of `num_segments` segments, in any order. Of no rows it is 1."""
+
+def UnsortedSegmentSum(
+    *,
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of the rows in each of `num_segments` segments, in any order. Of no rows it is 0."""
+
+def Unstage(
+    *,
+    dtypes: Sequence[DTypeLike],
+    capacity: int = 0,
+    memory_limit: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """Takes the tensors that came first out of a staging area; waits while there are none."""
+
+def VarHandleOp(
+    *,
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    debug_name: str | bytes = '',
+    allowed_devices: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A handle of a variable, which need not exist yet: the first assignment makes it."""
+
+def VarIsInitializedOp(*, resource: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a variable exists and has a value."""
+
+def Variable(
+    *,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """[`VariableV2`] of older graphs."""
+
+def VariableShape(*, input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The shape of a variable's value."""
+
+def VariableV2(
+    *,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A variable that other nodes change through references; it lives as long as the session."""
+
+def Where(*, condition: TensorLike, name: str | None = None) -> Tensor:
+    """The indices of the elements that are not zero or false, in row-major order: a matrix with a row for each of them."""
+
+def While(
+    *,
+    input: Sequence[TensorLike],
+    cond: FunctionLike,
+    body: FunctionLike,
+    output_shapes: Sequence[ShapeLike] = [],
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
+
+def WriteFile(*, filename: TensorLike, contents: TensorLike, name: str | None = None) -> Effect:
+    """Writes a file, and makes the folders that it needs."""
+
+def Xdivy(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def Xlogy(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def ZerosLike(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Zeros in the shape of `x`; for strings empty ones."""
+
+def Zeta(*, x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
+    """The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on."""

@@ -1,0 +1,82 @@
+"""The stubs: they are what `generate_stubs.py` writes, and mypy and pyright take what they should and refuse what they should."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import runpy
+import subprocess
+import sys
+import types
+import typing
+
+import pytest
+
+import kernlink
+
+TESTS = pathlib.Path(__file__).parent
+PACKAGE = pathlib.Path(kernlink.__file__).parent
+TYPED, REFUSED = TESTS / "typed.py", TESTS / "refused.py"
+
+
+def generator() -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_stubs", TESTS.parent / "generate_stubs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["raw_ops.pyi", "ops.pyi", "_outputs.pyi"])
+def test_a_stub_is_what_the_generator_writes(name: str) -> None:
+    assert (PACKAGE / name).read_text() == generator().texts()[name], "run `python generate_stubs.py`"
+
+
+def refused_lines() -> set[int]:
+    lines = REFUSED.read_text().splitlines()
+    return {number for number, line in enumerate(lines, 1) if "# refused:" in line}
+
+
+def test_mypy(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+
+    def mypy(*arguments: str) -> str:
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), *arguments]
+        return subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, text=True).stdout
+
+    assert mypy(str(PACKAGE), str(TYPED)).startswith("Success")
+    errors = [line.split(":") for line in mypy(str(REFUSED)).splitlines() if ": error:" in line]
+    assert {pathlib.Path(error[0]).name for error in errors} == {"refused.py"}
+    assert {int(error[1]) for error in errors} == refused_lines()
+
+
+def test_pyright(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    for file in (TYPED, REFUSED):
+        (tmp_path / file.name).write_text(file.read_text())
+    # NumPy's own stubs are not what is tested.
+    options = {"extraPaths": [str(PACKAGE.parent)], "typeCheckingMode": "strict", "reportUnknownMemberType": False}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    found = [
+        (pathlib.Path(error["file"]).name, error["range"]["start"]["line"] + 1, error["message"])
+        for error in json.loads(output)["generalDiagnostics"]
+        if error["severity"] == "error"
+    ]
+    assert [error for error in found if error[0] == TYPED.name] == []
+    assert {line for name, line, _ in found if name == REFUSED.name} == refused_lines()
+
+
+def test_what_checkers_accept_runs() -> None:
+    values = runpy.run_path(str(TYPED))
+    assert values["product"].tolist() == [[3.0, 7.0], [3.0, 7.0]]
+    assert values["count"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["MatMul", "TopKV2", "Unpack", "Conv2D", "NoOp", "ConcatV2"])
+def test_annotations_are_those_of_the_stubs(name: str) -> None:
+    function = getattr(kernlink.raw_ops, name)
+    assert typing.get_type_hints(function).keys() == function.__annotations__.keys()
+    assert [*function.__annotations__][-2:] == ["name", "return"]
