@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import _dtypes, errors, ops, raw_ops, saved_model
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
@@ -28,12 +30,13 @@ from ._kernlink import (
 )
 from ._library import load_op_library
 from ._slices import IndexedSlices
+from ._types import DTypeLike, TensorLike
 from ._variable import Variable
 
 convert_to_tensor = as_tensor
 
 
-def constant(value: object, dtype: object = None, shape: object = None) -> Tensor:
+def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> Tensor:
     """A tensor with a copy of the value.
 
     Args:
