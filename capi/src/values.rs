@@ -13,6 +13,45 @@ use kernlink_library::host::CTensor;
 use crate::abi::TF_Tensor;
 use crate::pointer::{bytes, slice};
 
+/// Setters of attrs by values that C passes. `attr` of what is described sets an attr, and keeps what is wrong with the value until
+/// later; `checked_attr` has a status that tells it.
+macro_rules! setters {
+    (
+        $described:ty => $behind:ident;
+        attr { $($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $make:expr;)* }
+        checked_attr {
+            $($(#[$checked_doc:meta])* $checked:ident($($checked_value:ident: $checked_type:ty),*) = $checked_make:expr;)*
+        }
+    ) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                described: *mut $described,
+                attr_name: *const std::ffi::c_char,
+                $($value: $type),*
+            ) {
+                // SAFETY: as said in `pointer`.
+                unsafe { $behind::attr(described, attr_name, || $make) };
+            }
+        )*
+        $(
+            $(#[$checked_doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $checked(
+                described: *mut $described,
+                attr_name: *const std::ffi::c_char,
+                $($checked_value: $checked_type,)*
+                status: *mut $crate::abi::TF_Status,
+            ) {
+                // SAFETY: as said in `pointer`.
+                unsafe { $behind::checked_attr(described, attr_name, status, || $checked_make) };
+            }
+        )*
+    };
+}
+pub(crate) use setters;
+
 /// What is made of each element of an array.
 ///
 /// # Safety

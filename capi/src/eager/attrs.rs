@@ -10,7 +10,9 @@ use kernlink_library::host::{dtype_of, guarded, report, text};
 use super::op::{COp, unknown};
 use crate::abi::{TF_DataType, TF_Status, TF_Tensor, TFE_Context, TFE_Op};
 use crate::pointer::{borrow, borrow_mut, put};
-use crate::values::{attr_type, constant, function_named, list, partial_shape, partial_shapes, string, strings};
+use crate::values::{
+    attr_type, constant, function_named, list, partial_shape, partial_shapes, setters, string, strings,
+};
 
 impl COp {
     /// Sets an attr.
@@ -84,89 +86,48 @@ fn declares(attrs: &[kernlink::op::AttrDef], name: &str) -> bool {
     attrs.iter().any(|attr| attr.name == *name)
 }
 
-/// Setters of attrs by one value that C passes as it is.
-macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $convert:expr;)*) => {
-        $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(op: *mut TFE_Op, attr_name: *const c_char, $($value: $type),*) {
-                // SAFETY: as said in `pointer`.
-                unsafe { COp::attr(op, attr_name, || $convert) };
-            }
-        )*
-    };
-}
-
-scalars! {
-    /// Sets an attr to a string of `length` bytes.
-    TFE_OpSetAttrString(value: *const c_void, length: usize) = string(value, length);
-    /// Sets an attr to an integer.
-    TFE_OpSetAttrInt(value: i64) = Ok(value);
-    /// Sets an attr to a float.
-    TFE_OpSetAttrFloat(value: f32) = Ok(value);
-    /// Sets an attr to a bool, which is false for 0.
-    TFE_OpSetAttrBool(value: u8) = Ok(value != 0);
-    /// Sets an attr to a dtype.
-    TFE_OpSetAttrType(value: TF_DataType) = dtype_of(value);
-    /// Sets an attr to the function that another op's description names, with that op's attrs.
-    TFE_OpSetAttrFunction(value: *const TFE_Op) = COp::function(value);
-    /// Sets an attr to the function of this name, without attrs.
-    TFE_OpSetAttrFunctionName(data: *const c_char, length: usize) = function_named(data, length);
-    /// Sets an attr to a list of strings.
-    TFE_OpSetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
-        strings(values, lengths, num_values);
-    /// Sets an attr to a list of integers.
-    TFE_OpSetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
-    /// Sets an attr to a list of floats.
-    TFE_OpSetAttrFloatList(values: *const f32, num_values: c_int) = list(values, num_values, |&value| Ok(value));
-    /// Sets an attr to a list of bools.
-    TFE_OpSetAttrBoolList(values: *const u8, num_values: c_int) = list(values, num_values, |&value| Ok(value != 0));
-    /// Sets an attr to a list of dtypes.
-    TFE_OpSetAttrTypeList(values: *const TF_DataType, num_values: c_int) =
-        list(values, num_values, |&value| dtype_of(value));
-    /// Sets an attr to a list of functions that other ops' descriptions name.
-    TFE_OpSetAttrFunctionList(values: *const *const TFE_Op, num_values: c_int) =
-        list(values, num_values, |&value| COp::function(value));
-}
-
-/// Sets an attr to a shape, of which -1 is not known.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TFE_OpSetAttrShape(
-    op: *mut TFE_Op,
-    attr_name: *const c_char,
-    dims: *const i64,
-    num_dims: c_int,
-    out_status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { COp::checked_attr(op, attr_name, out_status, || partial_shape(dims, num_dims)) };
-}
-
-/// Sets an attr to a list of shapes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TFE_OpSetAttrShapeList(
-    op: *mut TFE_Op,
-    attr_name: *const c_char,
-    dims: *mut *const i64,
-    num_dims: *const c_int,
-    num_values: c_int,
-    out_status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { COp::checked_attr(op, attr_name, out_status, || partial_shapes(dims.cast_const(), num_dims, num_values)) };
-}
-
-/// Sets an attr to a copy of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn TFE_OpSetAttrTensor(
-    op: *mut TFE_Op,
-    attr_name: *const c_char,
-    tensor: *mut TF_Tensor,
-    status: *mut TF_Status,
-) {
-    // SAFETY: as said in `pointer`.
-    unsafe { COp::checked_attr(op, attr_name, status, || constant(tensor)) };
+setters! {
+    TFE_Op => COp;
+    attr {
+        /// Sets an attr to a string of `length` bytes.
+        TFE_OpSetAttrString(value: *const c_void, length: usize) = string(value, length);
+        /// Sets an attr to an integer.
+        TFE_OpSetAttrInt(value: i64) = Ok(value);
+        /// Sets an attr to a float.
+        TFE_OpSetAttrFloat(value: f32) = Ok(value);
+        /// Sets an attr to a bool, which is false for 0.
+        TFE_OpSetAttrBool(value: u8) = Ok(value != 0);
+        /// Sets an attr to a dtype.
+        TFE_OpSetAttrType(value: TF_DataType) = dtype_of(value);
+        /// Sets an attr to the function that another op's description names, with that op's attrs.
+        TFE_OpSetAttrFunction(value: *const TFE_Op) = COp::function(value);
+        /// Sets an attr to the function of this name, without attrs.
+        TFE_OpSetAttrFunctionName(data: *const c_char, length: usize) = function_named(data, length);
+        /// Sets an attr to a list of strings.
+        TFE_OpSetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
+            strings(values, lengths, num_values);
+        /// Sets an attr to a list of integers.
+        TFE_OpSetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+        /// Sets an attr to a list of floats.
+        TFE_OpSetAttrFloatList(values: *const f32, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+        /// Sets an attr to a list of bools.
+        TFE_OpSetAttrBoolList(values: *const u8, num_values: c_int) = list(values, num_values, |&value| Ok(value != 0));
+        /// Sets an attr to a list of dtypes.
+        TFE_OpSetAttrTypeList(values: *const TF_DataType, num_values: c_int) =
+            list(values, num_values, |&value| dtype_of(value));
+        /// Sets an attr to a list of functions that other ops' descriptions name.
+        TFE_OpSetAttrFunctionList(values: *const *const TFE_Op, num_values: c_int) =
+            list(values, num_values, |&value| COp::function(value));
+    }
+    checked_attr {
+        /// Sets an attr to a shape, of which -1 is not known.
+        TFE_OpSetAttrShape(dims: *const i64, num_dims: c_int) = partial_shape(dims, num_dims);
+        /// Sets an attr to a list of shapes.
+        TFE_OpSetAttrShapeList(dims: *mut *const i64, num_dims: *const c_int, num_values: c_int) =
+            partial_shapes(dims.cast_const(), num_dims, num_values);
+        /// Sets an attr to a copy of a tensor.
+        TFE_OpSetAttrTensor(tensor: *mut TF_Tensor) = constant(tensor);
+    }
 }
 
 /// What kind of value an op's attr has.

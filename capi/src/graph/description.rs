@@ -17,8 +17,8 @@ use crate::abi::{TF_DataType, TF_Graph, TF_Operation, TF_OperationDescription, T
 use crate::call::Call;
 use crate::pointer::{borrow, borrow_mut, bytes, into_c, opaque, shared, slice, take};
 use crate::values::{
-    attr_message, byte_strings, constant, function_named, list, partial_shape, partial_shapes, shape_message, string,
-    strings,
+    attr_message, byte_strings, constant, function_named, list, partial_shape, partial_shapes, setters, shape_message,
+    string, strings,
 };
 
 opaque! {
@@ -301,93 +301,58 @@ pub unsafe extern "C" fn TF_ColocateWith(desc: *mut TF_OperationDescription, op:
     }
 }
 
-/// Setters of attrs. What is wrong with a value is told when the operation is finished.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $convert:expr;)*) => {
-        $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(
-                desc: *mut TF_OperationDescription,
-                attr_name: *const c_char,
-                $($value: $type),*
-            ) {
-                // SAFETY: as said in `pointer`.
-                unsafe { Description::attr(desc, attr_name, || $convert) };
-            }
-        )*
-    };
-}
-
 setters! {
-    /// Sets an attr to an integer.
-    TF_SetAttrInt(value: i64) = Ok(value);
-    /// Sets an attr to a float.
-    TF_SetAttrFloat(value: f32) = Ok(value);
-    /// Sets an attr to a bool, which is false for 0.
-    TF_SetAttrBool(value: u8) = Ok(value != 0);
-    /// Sets an attr to a dtype.
-    TF_SetAttrType(value: TF_DataType) = dtype_of(value);
-    /// Inside of a function: the attr's value is that of the function's attr `placeholder`.
-    TF_SetAttrPlaceholder(placeholder: *const c_char) =
-        text("the placeholder", placeholder).map(|name| AttrValue::Placeholder(name.to_owned()));
-    /// Sets an attr to a string of `length` bytes.
-    TF_SetAttrString(value: *const c_void, length: usize) = string(value, length);
-    /// Sets an attr to the function of this name, without attrs.
-    TF_SetAttrFuncName(value: *const c_char, length: usize) = function_named(value, length);
-    /// Sets an attr to a shape, of which -1 is not known.
-    TF_SetAttrShape(dims: *const i64, num_dims: c_int) = partial_shape(dims, num_dims);
-    /// Sets an attr to a list of integers.
-    TF_SetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
-    /// Sets an attr to a list of floats.
-    TF_SetAttrFloatList(values: *const f32, num_values: c_int) = list(values, num_values, |&value| Ok(value));
-    /// Sets an attr to a list of bools.
-    TF_SetAttrBoolList(values: *const u8, num_values: c_int) = list(values, num_values, |&value| Ok(value != 0));
-    /// Sets an attr to a list of dtypes.
-    TF_SetAttrTypeList(values: *const TF_DataType, num_values: c_int) =
-        list(values, num_values, |&value| dtype_of(value));
-    /// Sets an attr to a list of strings.
-    TF_SetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
-        strings(values, lengths, num_values);
-    /// Sets an attr to a list of shapes.
-    TF_SetAttrShapeList(dims: *const *const i64, num_dims: *const c_int, num_shapes: c_int) =
-        partial_shapes(dims, num_dims, num_shapes);
-}
-
-/// Setters of attrs with a status that tells what is wrong with the value.
-macro_rules! checked_setters {
-    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) = $convert:expr;)*) => {
-        $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(
-                desc: *mut TF_OperationDescription,
-                attr_name: *const c_char,
-                $($value: $type,)*
-                status: *mut TF_Status,
-            ) {
-                // SAFETY: as said in `pointer`.
-                unsafe { Description::checked_attr(desc, attr_name, status, || $convert) };
-            }
-        )*
-    };
-}
-
-checked_setters! {
-    /// Sets an attr to the shape of a serialized TensorShapeProto.
-    TF_SetAttrTensorShapeProto(proto: *const c_void, proto_len: usize) =
-        shape_message(bytes("the message", proto.cast(), proto_len)?);
-    /// Sets an attr to the shapes of serialized TensorShapeProtos.
-    TF_SetAttrTensorShapeProtoList(protos: *const *const c_void, proto_lens: *const usize, num_shapes: c_int) =
-        byte_strings(protos, proto_lens, num_shapes, shape_message);
-    /// Sets an attr to a tensor, which is copied.
-    TF_SetAttrTensor(value: *mut TF_Tensor) = constant(value);
-    /// Sets an attr to a list of tensors.
-    TF_SetAttrTensorList(values: *const *mut TF_Tensor, num_values: c_int) =
-        list(values, num_values, |&value| constant(value));
-    /// Sets an attr to the value of a serialized AttrValue.
-    TF_SetAttrValueProto(proto: *const c_void, proto_len: usize) =
-        attr_message(bytes("the message", proto.cast(), proto_len)?);
+    TF_OperationDescription => Description;
+    attr {
+        /// Sets an attr to an integer.
+        TF_SetAttrInt(value: i64) = Ok(value);
+        /// Sets an attr to a float.
+        TF_SetAttrFloat(value: f32) = Ok(value);
+        /// Sets an attr to a bool, which is false for 0.
+        TF_SetAttrBool(value: u8) = Ok(value != 0);
+        /// Sets an attr to a dtype.
+        TF_SetAttrType(value: TF_DataType) = dtype_of(value);
+        /// Inside of a function: the attr's value is that of the function's attr `placeholder`.
+        TF_SetAttrPlaceholder(placeholder: *const c_char) =
+            text("the placeholder", placeholder).map(|name| AttrValue::Placeholder(name.to_owned()));
+        /// Sets an attr to a string of `length` bytes.
+        TF_SetAttrString(value: *const c_void, length: usize) = string(value, length);
+        /// Sets an attr to the function of this name, without attrs.
+        TF_SetAttrFuncName(value: *const c_char, length: usize) = function_named(value, length);
+        /// Sets an attr to a shape, of which -1 is not known.
+        TF_SetAttrShape(dims: *const i64, num_dims: c_int) = partial_shape(dims, num_dims);
+        /// Sets an attr to a list of integers.
+        TF_SetAttrIntList(values: *const i64, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+        /// Sets an attr to a list of floats.
+        TF_SetAttrFloatList(values: *const f32, num_values: c_int) = list(values, num_values, |&value| Ok(value));
+        /// Sets an attr to a list of bools.
+        TF_SetAttrBoolList(values: *const u8, num_values: c_int) = list(values, num_values, |&value| Ok(value != 0));
+        /// Sets an attr to a list of dtypes.
+        TF_SetAttrTypeList(values: *const TF_DataType, num_values: c_int) =
+            list(values, num_values, |&value| dtype_of(value));
+        /// Sets an attr to a list of strings.
+        TF_SetAttrStringList(values: *const *const c_void, lengths: *const usize, num_values: c_int) =
+            strings(values, lengths, num_values);
+        /// Sets an attr to a list of shapes.
+        TF_SetAttrShapeList(dims: *const *const i64, num_dims: *const c_int, num_shapes: c_int) =
+            partial_shapes(dims, num_dims, num_shapes);
+    }
+    checked_attr {
+        /// Sets an attr to the shape of a serialized TensorShapeProto.
+        TF_SetAttrTensorShapeProto(proto: *const c_void, proto_len: usize) =
+            shape_message(bytes("the message", proto.cast(), proto_len)?);
+        /// Sets an attr to the shapes of serialized TensorShapeProtos.
+        TF_SetAttrTensorShapeProtoList(protos: *const *const c_void, proto_lens: *const usize, num_shapes: c_int) =
+            byte_strings(protos, proto_lens, num_shapes, shape_message);
+        /// Sets an attr to a tensor, which is copied.
+        TF_SetAttrTensor(value: *mut TF_Tensor) = constant(value);
+        /// Sets an attr to a list of tensors.
+        TF_SetAttrTensorList(values: *const *mut TF_Tensor, num_values: c_int) =
+            list(values, num_values, |&value| constant(value));
+        /// Sets an attr to the value of a serialized AttrValue.
+        TF_SetAttrValueProto(proto: *const c_void, proto_len: usize) =
+            attr_message(bytes("the message", proto.cast(), proto_len)?);
+    }
 }
 
 /// Adds the operation to its graph, and frees the description. Null on failure.
