@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,14 +19,15 @@ def docstring(op: dict[str, Any], parameters: list[Parameter]) -> str:
         version, instead = op["deprecated"]
         lines += ["", f"Deprecated from version {version} of GraphDefs on: {instead}"]
     lines += ["", "Args:"]
-    # The parameter that shows an attr's types; what has the same type refers to it.
+    # The parameter that shows an attr's types, or how many there are; what has the same refers to it.
     shown: dict[str, str] = {}
     for parameter in parameters:
         described = parameter.described
         text = _argument(op, described, shown, "Must have") if parameter.is_input else _attr(parameter)
-        if parameter.is_input and described["type_attr"] is not None:
-            shown.setdefault(described["type_attr"], parameter.name)
-        if not parameter.is_input and described["type"] in ("type", "list(type)"):
+        if parameter.is_input:
+            inferred = (described[kind] for kind in ("number_attr", "type_attr", "type_list_attr"))
+            shown = dict.fromkeys(filter(None, inferred), parameter.name) | shown
+        elif described["type"] in ("type", "list(type)"):
             shown.setdefault(described["name"], "")
         lines.append(f"  {parameter.name}: {text}{_indented(described['description'], '    ')}")
     lines += ["  name: A name for the operation (optional).", "", "Returns:", *_results(op, shown)]
@@ -47,32 +50,46 @@ def _argument(op: dict[str, Any], arg: dict[str, Any], shown: dict[str, str], ha
     """What an input or an output is."""
     attrs = {attr["name"]: attr for attr in op["attrs"]}
     if (types := arg["type_list_attr"]) is not None:
+        if shown.get(types):
+            return f"A list of `Tensor` objects. {has} the same type as `{shown[types]}`."
         if types in shown:
             return f"A list of `Tensor` objects of type `{types}`."
         allowed = attrs[types]["allowed"]
         return "A list of `Tensor` objects" + (f" with types from: {_quoted(allowed)}." if allowed else ".")
-    one = "A mutable `Tensor`" if arg["is_ref"] else "A `Tensor`"
+    mutable = "mutable " if arg["is_ref"] else ""
     if (number := arg["number_attr"]) is not None:
-        least = attrs[number]["minimum"]
-        count = f"at least {least} " if has == "Must have" and least else ""
-        count = count or ("" if has == "Must have" else f"`{number}` ")
-        one = f"A list of {count}{one[2:]} objects"
+        count = f"`{number}` " if has == "Has" else f"at least {least} " if (least := attrs[number]["minimum"]) else ""
+        some = f"with the same length as `{shown[number]}` of " if number in shown else f"of {count}"
+        return f"A list {some}{_items(arg, attrs, shown, mutable)}"
     if arg["type"] is not None:
-        return f"{one} of type `{arg['type']}`."
-    attr = arg["type_attr"]
+        return f"A `Tensor` of type {mutable}`{arg['type']}`."
+    attr, one = arg["type_attr"], f"A {mutable}`Tensor`"
     if shown.get(attr):
-        if number is None:
-            return f"{one}. {has} the same type as `{shown[attr]}`."
-        return f"{one} with the same type as `{shown[attr]}`."
+        return f"{one}. {has} the same type as `{shown[attr]}`."
     if attr in shown:
         return f"{one} of type `{attr}`."
     allowed = attrs[attr]["allowed"]
-    if number is not None:
-        return f"{one} with the same type" + (f" in: {_quoted(allowed)}." if allowed else ".")
     return one + (f". Must be one of the following types: {_quoted(allowed)}." if allowed else ".")
 
 
-_KINDS = {"type": "kernlink.DType", "shape": "shape", "func": "function", "tensor": "Tensor"}
+def _items(arg: dict[str, Any], attrs: dict[str, Any], shown: dict[str, str], mutable: str) -> str:
+    """What the tensors of a list with one type are."""
+    if arg["type"] is not None:
+        return f"`Tensor` objects with type {mutable}`{arg['type']}`."
+    attr, one = arg["type_attr"], f"{mutable}`Tensor` objects"
+    if attr in shown:
+        return f"{one} with {f'the same type as `{shown[attr]}`' if shown[attr] else f'type `{attr}`'}."
+    allowed = attrs[attr]["allowed"]
+    return f"{one} with the same type" + (f" in: {_quoted(allowed)}." if allowed else ".")
+
+
+# What one value of an attr is, and what several are.
+_KINDS = {
+    "type": ("`kernlink.DType`", "`kernlink.DTypes`"),
+    "shape": ("shape, a list of `ints`", "shapes, each a list of `ints`"),
+    "func": ("function", "functions"),
+    "tensor": ("`Tensor`", "`Tensor` objects"),
+}
 
 
 def _attr(parameter: Parameter) -> str:
@@ -80,20 +97,30 @@ def _attr(parameter: Parameter) -> str:
     attr = parameter.described
     kind: str = attr["type"]
     base = kind.removeprefix("list(").removesuffix(")")
-    what = f"`{_KINDS.get(base, base)}`"
-    if base != kind:
-        what = f"list of {what[:-1]}s`" if base in ("int", "float", "bool", "string") else f"list of {what}"
+    one, several = _KINDS.get(base, (f"`{base}`", f"`{base}s`"))
     least, allowed = attr["minimum"], attr["allowed"]
-    bound = "" if least is None else f" that {'is' if base == kind else 'has length'} `>= {least}`"
-    if base != kind and not least:
-        bound = ""
+    bound = f" that is `>= {least}`" if least is not None else ""
+    if base != kind:
+        bound = f" that has length `>= {least}`" if least else ""
     choice = ""
     if allowed:
-        names = (repr(item) if base == "string" else f"kernlink.{item}" for item in allowed)
+        names = (f'"{item}"' if base == "string" else f"kernlink.{item}" for item in allowed)
         choice = f" from: `{', '.join(names)}`"
+    what = f"{one if base == kind else f'list of {several}'}{choice}{bound}"
     if parameter.has_default:
-        return f"An optional {what}{bound}{choice}. Defaults to `{parameter.default!r}`."
-    return f"{'An' if what.startswith('`int') else 'A'} {what}{bound}{choice}."
+        return f"An optional {what}. Defaults to `{_shown(parameter.default)}`."
+    return f"{'An' if what.startswith('`int') else 'A'} {what}."
+
+
+def _shown(value: Any) -> str:
+    """A default, with strings as TensorFlow shows them and floats without a needless `.0`."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0") if math.isfinite(value) else f"float('{value}')"
+    return repr(value)
 
 
 def _quoted(names: Iterable[str]) -> str:

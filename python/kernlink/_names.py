@@ -83,7 +83,9 @@ def parameters(op: dict[str, Any]) -> list[Parameter]:
 
     def parameter(described: dict[str, Any], is_input: bool) -> Parameter:
         name = described["name"]
-        return Parameter(_allowed(renamed.get(name, name)), described, is_input)
+        name = _allowed(renamed.get(name, name))
+        # All functions have a parameter `name` of their own.
+        return Parameter("name_" if name == "name" else name, described, is_input)
 
     attrs = [parameter(attr, False) for attr in asked_attrs(op)]
     attrs.sort(key=lambda attr: attr.has_default)

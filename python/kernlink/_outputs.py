@@ -9,19 +9,18 @@ from . import _kernlink
 from ._names import class_name
 
 
-def make(op: dict[str, Any], module: str) -> type[tuple[Any, ...]]:
-    """The named tuple of an op's outputs."""
-    fields = [output["name"] for output in op["outputs"]]
-    return collections.namedtuple(class_name(op["name"]), fields, module=module)
+_MADE: dict[tuple[str, ...], type[tuple[Any, ...]]] = {}
 
 
 def of(op: dict[str, Any]) -> type[tuple[Any, ...]]:
-    """The one named tuple of an op's outputs that is in this module, so that results can be pickled."""
-    name = class_name(op["name"])
-    if name not in globals():
-        globals()[name] = make(op, __name__)
-    found: type[tuple[Any, ...]] = globals()[name]
-    return found
+    """The named tuple of an op's outputs, in this module by the op's name, so that results can be pickled."""
+    name, fields = class_name(op["name"]), [output["name"] for output in op["outputs"]]
+    # A library that was unloaded may have had another op of the name.
+    made = _MADE.get((name, *fields))
+    if made is None:
+        made = collections.namedtuple(name, fields, module=__name__, rename=True)
+        _MADE[(name, *fields)] = globals()[name] = made
+    return made
 
 
 def __getattr__(name: str) -> type[tuple[Any, ...]]:

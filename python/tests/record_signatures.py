@@ -56,13 +56,19 @@ def _of_raw_ops(name: str) -> list[Any]:
     return [function.__name__, parameters, outputs and list(outputs._fields)]
 
 
+def wrappers(op: Any) -> Any:
+    """The module that TensorFlow writes for a library with this op."""
+    from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python.framework import _pywrap_python_op_gen
+
+    return _pywrap_python_op_gen.GetPythonWrappers(op_def_pb2.OpList(op=[op]).SerializeToString())
+
+
 def wrapper_of(op: Any) -> list[Any] | None:
     """The record of the function that TensorFlow writes for an op of a library; None if it writes none."""
-    from tensorflow.core.framework import op_def_pb2
-    from tensorflow.python.framework import _pywrap_python_op_gen, dtypes
+    from tensorflow.python.framework import dtypes
 
-    text = _pywrap_python_op_gen.GetPythonWrappers(op_def_pb2.OpList(op=[op]).SerializeToString())
-    tree = ast.parse(text)
+    tree = ast.parse(wrappers(op))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not functions:
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import pydoc
 import types
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 import record_signatures
 
 import kernlink
-from kernlink import _kernlink, _outputs
+from kernlink import _functions, _kernlink, _outputs
 
 RECORD: dict[str, list[Any]] = json.loads(record_signatures.PATH.read_text())
 
@@ -97,3 +98,44 @@ def test_a_module_has_its_functions_and_nothing_else(module: types.ModuleType) -
     assert {name for name in vars(module) if not name.startswith("_")} == set(names)
     with pytest.raises(AttributeError, match="there is no op"):
         module.Nothing  # noqa: B018
+
+
+def declared(name: str, inputs: list[str], outputs: list[str]) -> dict[str, Any]:
+    kinds = {"type_attr": None, "type_list_attr": None, "number_attr": None}
+
+    def args(names: list[str]) -> list[dict[str, Any]]:
+        return [{"name": arg, "description": "", "is_ref": False, "type": "float32", **kinds} for arg in names]
+
+    described = {"name": name, "summary": "", "description": "", "is_stateful": False, "deprecated": None, "attrs": []}
+    return described | {"inputs": args(inputs), "outputs": args(outputs)}
+
+
+def test_words_of_python() -> None:
+    op = declared("Mine>Word", ["lambda", "print", "name"], ["class", "out"])
+    function = _functions.make_from(op, "word", __name__, by_name=False)
+    assert parameters(function) == [["lambda_"], ["print_"], ["name_"], ["name", None]]
+    assert _outputs.of(op)._fields == ("_0", "out")  # type: ignore[attr-defined]
+
+
+def test_a_module_of_ops() -> None:
+    module = _functions.module_of(["MatMul", "TopKV2"], "mine")
+    assert module.__all__ == ["mat_mul", "MatMul", "top_kv2", "TopKV2"]
+    assert module.mat_mul([[2.0]], [[3.0]]).tolist() == [[6.0]]
+    assert module.MatMul(a=[[2.0]], b=[[3.0]]).tolist() == [[6.0]]
+    assert module.mat_mul.__module__ == "mine"
+    with pytest.raises(TypeError, match="positional"):
+        module.MatMul([[2.0]], [[3.0]])
+
+
+def test_another_op_of_a_name_has_its_own_named_tuple() -> None:
+    first = _outputs.of(declared("Mine>Twice", [], ["a", "b"]))
+    second = _outputs.of(declared("Mine>Twice", [], ["c", "d"]))
+    assert (first._fields, second._fields) == (("a", "b"), ("c", "d"))  # type: ignore[attr-defined]
+
+
+def test_help_reads_like_a_page() -> None:
+    text = pydoc.render_doc(kernlink.raw_ops.MatMul, renderer=pydoc.plaintext)
+    assert "MatMul(*, a: TensorLike, b: TensorLike, transpose_a: bool = False" in text
+    for line in ("Args:", "  transpose_b: An optional `bool`. Defaults to `False`.", "Returns:"):
+        assert f"\n    {line}\n" in text
+    assert "    b: A `Tensor`. Must have the same type as `a`." in text
