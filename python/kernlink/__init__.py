@@ -56,8 +56,6 @@ def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[
 
 
 __all__ = [
-    *_dtypes.__all__,
-    "DType",
     "Function",
     "GradientTape",
     "Graph",
@@ -68,7 +66,6 @@ __all__ = [
     "Tensor",
     "Variable",
     "__version__",
-    "as_dtype",
     "as_tensor",
     "constant",
     "convert_to_tensor",
@@ -81,3 +78,4 @@ __all__ = [
     "raw_ops",
     "saved_model",
 ]
+__all__ += _dtypes.__all__

@@ -10,16 +10,15 @@ _OPS: dict[str, str] = {}
 
 
 def _ops() -> dict[str, str]:
-    """The ops by the names of their functions."""
-    if not _OPS:
-        _OPS.update({_names.snake_case(op): op for op in _kernlink.op_names() if not op.startswith("_")})
+    """The ops that there are, those of libraries too, by the names of their functions."""
+    _OPS.update({_names.snake_case(op): op for op in _kernlink.op_names() if not op.startswith("_")})
     return _OPS
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    op = None if name.startswith("_") else _ops().get(name)
+    op = None if name.startswith("_") else _OPS.get(name) or _ops().get(name)
     if op is None:
         raise AttributeError(f"there is no op with a function {name}: dir(kernlink.ops) has those that there are")
     function = _functions.make(op, name, __name__, by_name=False)

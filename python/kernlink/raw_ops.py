@@ -5,17 +5,25 @@
 
 # What is imported has a private name: `Any` is an op.
 from . import _functions, _kernlink
+from . import errors as _errors
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    if name.startswith("_") or name not in _kernlink.op_names():
+    try:
+        function = _functions.make(name, name, __name__, by_name=True) if _is_public(name) else None
+    except _errors.NotFoundError:
+        function = None
+    if function is None:
         raise AttributeError(f"there is no op {name}: dir(kernlink.raw_ops) has those that there are")
-    function = _functions.make(name, name, __name__, by_name=True)
     globals()[name] = function
     return function
 
 
 def __dir__() -> list[str]:
-    return [name for name in _kernlink.op_names() if name.isidentifier() and not name.startswith("_")]
+    return [name for name in _kernlink.op_names() if _is_public(name)]
+
+
+def _is_public(name: str) -> bool:
+    return name.isidentifier() and not name.startswith("_")
