@@ -105,11 +105,16 @@ double = float64 = DType("float64", 2, 8)
 bfloat16 = DType("bfloat16", 14, 2)
 float8_e5m2 = DType("float8_e5m2", 24, 1)
 float8_e4m3fn = DType("float8_e4m3fn", 25, 1)
+float8_e4m3fnuz = DType("float8_e4m3fnuz", 26, 1)
+float8_e4m3b11fnuz = DType("float8_e4m3b11fnuz", 27, 1)
+float8_e5m2fnuz = DType("float8_e5m2fnuz", 28, 1)
+int2 = DType("int2", 31, 1)
 int4 = DType("int4", 29, 1)
 int8 = DType("int8", 6, 1)
 int16 = DType("int16", 5, 2)
 int32 = DType("int32", 3, 4)
 int64 = DType("int64", 9, 8)
+uint2 = DType("uint2", 32, 1)
 uint4 = DType("uint4", 30, 1)
 uint8 = DType("uint8", 4, 1)
 uint16 = DType("uint16", 17, 2)
@@ -140,7 +145,8 @@ _OF_PYTHON: dict[object, DType] = {
     builtins.bytes: string,
     builtins.object: string,
 }
-_OF_ML_DTYPES = {"bfloat16", "float8_e5m2", "float8_e4m3fn", "int4", "uint4"}
+_OF_ML_DTYPES = {dtype.name for dtype in _ALL if dtype.name == "bfloat16" or dtype.name.startswith("float8")}
+_OF_ML_DTYPES |= {"int2", "int4", "uint2", "uint4"}
 _NUMPY_NAMES: dict[str, str | None] = {
     "bool": "bool_",
     "string": "object_",

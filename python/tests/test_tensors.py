@@ -20,7 +20,10 @@ NUMBERS = [
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "complex64", "complex128",
 ]  # fmt: skip
-OF_ML_DTYPES = ["bfloat16", "float8_e5m2", "float8_e4m3fn", "int4", "uint4"]
+OF_ML_DTYPES = [
+    "bfloat16", "float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int2", "int4", "uint2",
+    "uint4",
+]  # fmt: skip
 
 
 def address(array: np.ndarray) -> int:
@@ -43,7 +46,7 @@ def test_arrays_of_every_dtype_there_and_back(name: str) -> None:
 @pytest.mark.parametrize("name", OF_ML_DTYPES)
 def test_dtypes_of_ml_dtypes(name: str) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    array = np.array([[0, 1, 2], [3, 4, 7]]).astype(getattr(ml_dtypes, name))
+    array = np.array([[0, 1, 1], [1, 0, 0]]).astype(getattr(ml_dtypes, name))
     tensor = kl.as_tensor(array)
     assert tensor.dtype.name == name and tensor.dtype.as_numpy_dtype is getattr(ml_dtypes, name)
     back = tensor.numpy()
