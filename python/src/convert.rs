@@ -55,11 +55,18 @@ fn into_operand<V>(operand: Operand<CoreTensor>) -> Operand<V> {
 pub(crate) trait Given: Sized {
     /// The operand, if the value is such a thing.
     fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<Self>>>;
+
+    /// The tensor, if it is one already.
+    fn as_tensor(&self) -> Option<&CoreTensor>;
 }
 
 impl Given for CoreTensor {
     fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<CoreTensor>>> {
         Ok(value.cast::<Tensor>().ok().map(|tensor| Operand::Value(tensor.get().core().clone())))
+    }
+
+    fn as_tensor(&self) -> Option<&CoreTensor> {
+        Some(self)
     }
 }
 
@@ -69,6 +76,10 @@ impl Given for Traced {
             Ok(tensor) => tensor.get().traced().or_raise().map(|traced| Some(Operand::Value(traced))),
             Err(_) => Ok(None),
         }
+    }
+
+    fn as_tensor(&self) -> Option<&CoreTensor> {
+        Some(self.tensor())
     }
 }
 

@@ -196,13 +196,24 @@ pub(crate) struct Lent(SmallVec<[(usize, usize); 2]>);
 
 impl Lent {
     /// Those of a call. An op with state could keep them beyond it, so that it gets copies.
-    fn of<V>(def: &OpDef, request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
+    fn of<V: Given>(def: &OpDef, request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
         let mut lent = Lent(SmallVec::new());
         for operand in operands(request) {
-            let Operand::Constant(tensor) = operand else { continue };
-            match def.is_stateful {
-                true => tensor.make_unique().or_raise()?,
-                false => lent.add(tensor)?,
+            match operand {
+                Operand::Constant(tensor) if def.is_stateful => tensor.make_unique().or_raise()?,
+                Operand::Constant(tensor) => lent.add(tensor)?,
+                // A tensor that shares an array's memory has no stamp.
+                Operand::Value(value) if def.is_stateful => {
+                    let shared = |tensor: &&CoreTensor| {
+                        let is_here = tensor.dtype().is_pod() && tensor.device_memory().is_none();
+                        is_here && tensor.content_stamp().is_none()
+                    };
+                    if let Some(mut copy) = value.as_tensor().filter(shared).cloned() {
+                        copy.make_unique().or_raise()?;
+                        *operand = Operand::Constant(copy);
+                    }
+                }
+                Operand::Value(_) | Operand::Literal(_) => {}
             }
         }
         Ok(lent)

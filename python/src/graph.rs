@@ -10,6 +10,7 @@ use kernlink::graph::{
 };
 use kernlink::op::OpDef;
 use kernlink::proto::{graph_file, graph_from_bytes};
+use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -90,6 +91,10 @@ impl Given for Output {
         let output = placeholder(&mut state.graph, core.dtype(), None, None)?;
         state.captures.push((tensor.clone().unbind(), output));
         Ok(Some(Operand::Value(output)))
+    }
+
+    fn as_tensor(&self) -> Option<&CoreTensor> {
+        None
     }
 }
 

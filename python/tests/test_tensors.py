@@ -402,7 +402,6 @@ def test_a_variable_of_a_shared_tensor_does_not_write_to_the_array() -> None:
     assert array.max() == 0 and array.min() == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a variable takes the memory of a tensor that shares an array's")
 @pytest.mark.parametrize("size", [2, 1000])
 def test_a_variable_does_not_follow_the_array_of_a_shared_tensor(size: int) -> None:
     array = np.zeros(size)
