@@ -713,11 +713,11 @@ fn kernels_wait_for_their_op_and_leave_with_their_library() {
     let y = run(&registry, "Scale", &[], vec![x.clone()]).unwrap();
     assert_eq!(y[0].as_slice::<f32>().unwrap(), [1.0]);
     // Another's kernel holds the op.
-    let refused = late.withdraw(&registry).unwrap_err();
+    let refused = late.withdraw(Some(&registry)).unwrap_err();
     assert!(refused.message().contains("another's kernel"), "{refused}");
-    early.withdraw(&registry).unwrap();
+    early.withdraw(Some(&registry)).unwrap();
     assert_eq!(run(&registry, "Scale", &[], vec![x]).unwrap_err().code(), Code::NotFound);
-    late.withdraw(&registry).unwrap();
+    late.withdraw(Some(&registry)).unwrap();
     assert!(registry.find_op("Scale").is_none());
 }
 

@@ -364,6 +364,7 @@ fn what_needs_no_loader_goes_on_while_a_constructor_waits() {
     std::thread::scope(|scope| {
         let loading = scope.spawn(|| load_op_library(&waits, &registry).unwrap());
         while !folder.join("started").exists() {
+            assert!(!loading.is_finished(), "it ended before its constructor waited");
             std::thread::yield_now();
         }
         // Another library that is loaded, and files that are none.
@@ -430,7 +431,8 @@ fn what_stands_in_for_tensorflow_goes_with_a_library_that_fails() {
     let arguments = ["-DHALF", "-Wl,--no-as-needed", framework.to_str().unwrap()];
     let path = hostile(&folder, "half", &arguments);
     std::fs::remove_file(framework).unwrap();
-    assert!(load_op_library(&path, &empty()).is_err());
+    let error = load_op_library(&path, &empty()).unwrap_err();
+    assert!(error.message().contains("libhalf.so"), "{error}");
     // SAFETY: a text; nothing is opened that is not open.
     let left = unsafe { libc::dlopen(c"libtensorflow_cc.so.2".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
     assert!(left.is_null());

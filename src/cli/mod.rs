@@ -107,7 +107,8 @@ enum Command {
 /// Runs the command that this program's arguments name, and tells on standard error what failed.
 ///
 /// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`, `inspect` of a
-/// model that lacks something here), 2 after an error. Ends the program itself when the arguments are wrong, or ask for help or the version.
+/// model that lacks something here), 2 after an error. It is 2, too, for arguments that are wrong,
+/// and 0 for those that ask for help or the version.
 pub fn main() -> ExitCode {
     ExitCode::from(main_of(std::env::args_os()))
 }
@@ -118,15 +119,18 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let named = command()
         .try_get_matches_from(arguments)
         .and_then(|matches| Ok((Libraries::of(&matches)?, Cli::from_arg_matches(&matches)?.command)));
-    let (libraries, command) = named.unwrap_or_else(|error| {
-        let error = error.with_cmd(&command());
-        let _ = error.print();
-        if error.kind() == ErrorKind::InvalidSubcommand {
-            let command = command();
-            output::tell(&format!("Commands: {}", listed(command.get_subcommands().map(clap::Command::get_name))));
+    let (libraries, command) = match named {
+        Ok(named) => named,
+        Err(error) => {
+            let error = error.with_cmd(&command());
+            let _ = error.print();
+            if error.kind() == ErrorKind::InvalidSubcommand {
+                let command = command();
+                output::tell(&format!("Commands: {}", listed(command.get_subcommands().map(clap::Command::get_name))));
+            }
+            return if error.exit_code() == 0 { 0 } else { 2 };
         }
-        std::process::exit(error.exit_code())
-    });
+    };
     match run(&libraries, command) {
         Ok(true) => 0,
         Ok(false) => 1,

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write as _;
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::Provider;
@@ -67,9 +68,18 @@ fn in_process(name: &CStr) -> *const c_void {
 /// Kernlink's way to its functions, if it is loading a library.
 fn kernlink_host() -> Option<unsafe extern "C" fn(*const c_char) -> *const c_void> {
     let host = in_process(c"kernlink_host").cast::<KernlinkHost>();
-    // SAFETY: the symbol is Kernlink's, and stays; its fields only change while no library is loaded.
-    let host = unsafe { host.as_ref() }?;
-    host.lookup.filter(|_| host.interface == INTERFACE && host.size as usize >= size_of::<KernlinkHost>())
+    if host.is_null() {
+        return None;
+    }
+    // SAFETY: the symbol is Kernlink's, and stays. Of its fields only `lookup` changes, as an atomic; an optional function is a
+    // pointer, null if there is none.
+    unsafe {
+        let is_known = (*host).interface == INTERFACE && (*host).size as usize >= size_of::<KernlinkHost>();
+        let place = AtomicPtr::<c_void>::from_ptr((&raw const (*host).lookup).cast_mut().cast());
+        let lookup = place.load(Ordering::Acquire);
+        std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(*const c_char) -> *const c_void>>(lookup)
+            .filter(|_| is_known)
+    }
 }
 
 /// Whether an address is within the program itself, into which the crate is linked then, rather than within a library.

@@ -177,13 +177,14 @@ impl Builder {
             return Err(Error::invalid_argument(format!("the kernel of {op} has no function that computes")));
         }
         // As in TensorFlow, what no node can get is taken and never chosen.
+        let functions = self.functions;
+        let code = functions.addresses();
         let Some(device) = device_type(&device) else {
-            return take_unused(format!("{op} on {device}: there is no such device, only {CPU} and {GPU}"));
+            return take_unused(&code, format!("{op} on {device}: there is no such device, only {CPU} and {GPU}"));
         };
         if let Some((attr, _)) = self.types.iter().find(|(_, types)| types.is_empty()) {
-            return take_unused(format!("{op} on {device}: its constraints on {attr} leave no dtype"));
+            return take_unused(&code, format!("{op} on {device}: its constraints on {attr} leave no dtype"));
         }
-        let functions = self.functions;
         let mut kernel = KernelDefBuilder::new(op, device).label(self.label).priority(self.priority);
         for (attr, types) in &self.types {
             kernel = kernel.types(attr, types);
@@ -191,7 +192,7 @@ impl Builder {
         for argument in &self.host_memory {
             kernel = kernel.host_memory(argument);
         }
-        take_kernel(&functions.addresses(), |library| -> &'static KernelDef {
+        take_kernel(&code, |library| -> &'static KernelDef {
             let (kernel, library) = (kernel.location(library.origin()), library.clone());
             kernel.create_with(move |node| Ok(Box::new(Kernel::new(functions, &library, node)?)))
         })

@@ -72,11 +72,28 @@ pub fn collect<R>(load: impl FnOnce() -> R) -> (R, Batch) {
 
 /// Collects what `load` registers on this thread, for a library.
 pub(crate) fn collect_of<R>(library: &Arc<LibraryInUse>, load: impl FnOnce() -> R) -> (R, Batch) {
-    let (before, was_loading) = (LOADING.replace(Some(Batch::new(library))), IS_LOADING.replace(true));
+    /// Puts back what was collected before, also if `load` panics.
+    struct Collecting(Option<Batch>, bool);
+
+    impl Collecting {
+        fn end(&mut self) -> Option<Batch> {
+            IS_LOADING.set(self.1);
+            LOADING.replace(self.0.take())
+        }
+    }
+
+    impl Drop for Collecting {
+        fn drop(&mut self) {
+            self.end();
+        }
+    }
+
+    let mut collecting = Collecting(LOADING.replace(Some(Batch::new(library))), IS_LOADING.replace(true));
     let result = load();
-    IS_LOADING.set(was_loading);
+    let batch = collecting.end();
+    std::mem::forget(collecting);
     // What registers puts the batch back.
-    (result, LOADING.replace(before).unwrap_or_else(|| Batch::new(library)))
+    (result, batch.unwrap_or_else(|| Batch::new(library)))
 }
 
 /// Whether a library is being loaded on this thread.
@@ -155,15 +172,16 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Takes all of it out of the registry.
+    /// Takes all of it out of the registry, if that is still there.
     ///
     /// # Errors
     /// FAILED_PRECONDITION if an op of it has another's kernel; nothing has changed then.
-    pub fn withdraw(&self, registry: &Registry) -> Result<()> {
+    pub fn withdraw(&self, registry: Option<&Registry>) -> Result<()> {
         // First those that wait, so that none of them joins meanwhile.
         let is_own = |kernel: &KernelDef| self.kernels.iter().any(|own| std::ptr::eq(*own, kernel));
         let own: Vec<_> = waiting().extract_if(.., |(_, kernel)| is_own(kernel)).collect();
-        if let Err(error) = registry.unregister_library(&self.ops, &self.kernels) {
+        let withdrawn = registry.map_or(Ok(()), |registry| registry.unregister_library(&self.ops, &self.kernels));
+        if let Err(error) = withdrawn {
             waiting().extend(own);
             return Err(error);
         }
@@ -235,8 +253,8 @@ pub(super) fn take_kernel(code: &[usize], make: impl FnOnce(&Arc<LibraryInUse>) 
 }
 
 /// Takes note of a kernel that no node can get, and why.
-pub(super) fn take_unused(kernel: String) -> Result<()> {
-    take(&[], |batch| batch.unused.push(kernel))
+pub(super) fn take_unused(code: &[usize], kernel: String) -> Result<()> {
+    take(code, |batch| batch.unused.push(kernel))
 }
 
 /// Notes a registration that failed before it got here.

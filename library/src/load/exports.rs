@@ -106,10 +106,17 @@ unsafe extern "C" fn lookup(name: *const c_char) -> *const c_void {
 /// The functions under TensorFlow's names.
 static FUNCTIONS: OnceLock<Written> = OnceLock::new();
 
-/// What a library finds while it is opened. Once it is open, the loader keeps of this what the library needs.
+/// What a library finds while it is opened.
 pub(super) struct Provided {
     _admitted: Option<Admitted>,
-    _stand_ins: Vec<Written>,
+    stand_ins: Vec<Written>,
+}
+
+impl Provided {
+    /// Lets nobody find the functions any more; what stands in for other libraries stays.
+    pub(super) fn stand_ins(self) -> Vec<Written> {
+        self.stand_ins
+    }
 }
 
 /// Has a library find the functions of the host, and the libraries of TensorFlow that it is linked to.
@@ -127,7 +134,7 @@ pub(super) fn provide(path: &Path, library: &Description) -> Result<Provided> {
         made_once(&FUNCTIONS, make_functions).map_err(cannot)?;
     }
     let stand_ins = library.of_tensorflow.iter().map(|name| stand_in(name)).collect::<Result<_>>().map_err(cannot)?;
-    Ok(Provided { _admitted: admitted, _stand_ins: stand_ins })
+    Ok(Provided { _admitted: admitted, stand_ins })
 }
 
 fn make_functions() -> Result<Written> {

@@ -19,7 +19,8 @@ pub(super) fn id_of(file: &File) -> std::io::Result<FileId> {
 pub(super) fn is_mapped(file: &File, path: &Path, address: usize) -> bool {
     // Some file systems give mappings other devices and numbers than files, so that a mapping is held against a mapping.
     let by_mappings = Page::of(file).and_then(|page| {
-        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let maps = std::fs::read("/proc/self/maps").ok()?;
+        let maps = String::from_utf8_lossy(&maps);
         Some(file_of(&maps, page.0.addr())? == file_of(&maps, address)?)
     });
     by_mappings.unwrap_or_else(|| {

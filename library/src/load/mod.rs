@@ -126,9 +126,7 @@ impl OpLibrary {
         }
         let registered = &self.0.registered;
         registered.library.close()?;
-        if let Some(registry) = self.0.registry.upgrade()
-            && let Err(error) = registered.withdraw(&registry)
-        {
+        if let Err(error) = registered.withdraw(self.0.registry.upgrade().as_deref()) {
             registered.library.reopen();
             return Err(error.context(format!("the library {path} cannot be unloaded")));
         }

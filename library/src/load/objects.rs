@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// What the loader has mapped of one file.
-#[derive(PartialEq)]
 pub(super) struct Object {
     /// The path by which it was opened; empty for the program.
     path: PathBuf,
@@ -34,7 +33,7 @@ pub(super) fn objects() -> Vec<Object> {
     found
 }
 
-/// The path of the object that is at an address.
+/// The path of the object that is at an address. The loader's own question for it, `dladdr`, waits for a library that is being opened.
 pub(super) fn path_at(address: usize) -> Option<PathBuf> {
     objects().into_iter().find(|object| object.addresses.contains(&address)).map(|object| object.path)
 }
@@ -59,6 +58,11 @@ pub(super) fn with_all_needed<'a>(objects: &'a [Object], path: &Path) -> Vec<&'a
 }
 
 impl Object {
+    /// The path by which it was opened.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// # Safety
     /// The object is in memory, and stays there during the call.
     unsafe fn of(info: &libc::dl_phdr_info) -> Option<Object> {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::Location;
 use kernlink_framework::registry::Registry;
 use kernlink_framework::{Error, Result};
@@ -13,19 +14,24 @@ use kernlink_framework::{Error, Result};
 use super::loads::Reservation;
 use super::objects::{Object, objects, path_at, with_all_needed};
 use super::system::{self, Handle};
+use super::written::Written;
 use super::{Loaded, OpLibrary, exports, file, identity};
 use crate::host::LibraryInUse;
-use crate::host::in_use::{forget_addresses, note_addresses, note_opening, owner_of};
+use crate::host::in_use::{forget_addresses, note_addresses, note_opening};
 use crate::host::registration::{Batch, collect_of, is_loading, join_ops};
 
 /// A library that the system has opened.
-pub(super) struct Opened(Handle);
+pub(super) struct Opened {
+    handle: Handle,
+    /// What stands in for libraries of TensorFlow that it is linked to.
+    _stand_ins: Vec<Written>,
+}
 
 impl Opened {
     /// Takes it out of memory, unless something else in the process holds it.
     pub(super) fn close(&self, library: &Arc<LibraryInUse>) {
         forget_addresses(library);
-        self.0.close();
+        self.handle.close();
     }
 
     /// Takes a library out of memory of which nothing is in a registry, unless something lives on that its constructor made.
@@ -68,7 +74,8 @@ pub(super) fn load(given: &Path, registry: &Arc<Registry>) -> Result<OpLibrary> 
         true => Err(Error::invalid_argument(
             "it registered nothing: what registers its ops must run when it is opened, as a constructor does",
         )),
-        false => batch.commit(registry),
+        // What a registry asks about a registration is the program's, and may panic.
+        false => catch_panic("the registration", || batch.commit(registry)),
     };
     let registered = registered.map_err(|error| {
         opened.discard(&in_use);
@@ -95,14 +102,13 @@ fn open(path: &Path, file: &File) -> Result<(Opened, Batch)> {
     let library = LibraryInUse::new(Location::library(path.display().to_string().leak()));
     let own_path: PathBuf = path.to_owned();
     note_opening(move |address| path_at(address).is_some_and(|path| path == own_path), &library);
-    let before = objects();
     let (handle, batch) = collect_of(&library, || Handle::open(&name, system::LOCAL));
-    drop(provided);
+    let stand_ins = provided.stand_ins();
     let handle = handle.map_err(|why| {
         forget_addresses(&library);
         Error::not_found(format!("cannot load {}: {why}", path.display()))
     })?;
-    let opened = Opened(handle);
+    let opened = Opened { handle, _stand_ins: stand_ins };
     let after = objects();
     let own = with_all_needed(&after, path);
     // Between reading and opening, another file may have come to be at the path.
@@ -110,8 +116,9 @@ fn open(path: &Path, file: &File) -> Result<(Opened, Batch)> {
         opened.discard(&library);
         return Err(refused(path, "another file took its place while it was loaded: load it again"));
     }
-    // What was there before stays when the library goes, unless it is there for the sake of other libraries only.
-    let goes = |object: &&Object| !before.contains(object) || owner_of(&[object.addresses.start]).is_some();
+    // What the program itself needs stays when the library goes. All else could go with it.
+    let stays = after.first().map(|program| with_all_needed(&after, program.path())).unwrap_or_default();
+    let goes = |object: &&Object| !stays.iter().any(|other| std::ptr::eq(*other, *object));
     // Before anybody can use what it registers: tensors that its kernels make tell by this whose memory they have.
     note_addresses(own.into_iter().filter(goes).map(|object| object.addresses.clone()).collect(), &library);
     Ok((opened, batch))

@@ -30,7 +30,7 @@ unsafe extern "C" {
 }
 
 /// The file of this name in the first of the folders that has one: those of `LD_LIBRARY_PATH`, of the program's own search path,
-/// and the system's. `None` for names with a folder.
+/// and those that the system's loader always looks in, but not what `ldconfig` has found elsewhere. `None` for names with a folder.
 pub(super) fn find(name: &Path) -> Option<PathBuf> {
     if name.components().count() != 1 || name.as_os_str().as_bytes().contains(&b'/') {
         return None;
