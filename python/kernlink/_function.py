@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,32 @@ class _Concrete:
         return _rebuild(self.structure, iter(outputs if isinstance(outputs, list) else []))
 
 
+class _Same:
+    """One object in the key of a trace, for as long as it lives: another that comes to lie in its place is another."""
+
+    __slots__ = ("_hash", "_value")
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        try:
+            self._value: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self._value = lambda: value
+
+    def is_gone(self) -> bool:
+        return self._value() is None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and not self.is_gone() and self._value() is other._value()
+
+
+def _is_gone(key: Any) -> bool:
+    return any(isinstance(part, _Same) and part.is_gone() for part in key[1])
+
+
 class Function:
     """A Python function that is traced: it runs once for arguments of other dtypes and shapes, to make a function of ops, which
     runs at every call. Numbers, strings and other values that are no tensors are constants of the trace, so that another value
@@ -88,20 +115,22 @@ class Function:
                 key.append((tensor.dtype, None if shape is None else tuple(shape)))
                 leaves[index] = None
             elif isinstance(leaf, Variable):
-                key.append(id(leaf))
+                key.append(_Same(leaf))
             else:
                 try:
                     hash(leaf)
                     key.append((type(leaf), leaf))
                 except TypeError:
-                    key.append(id(leaf))
+                    key.append(_Same(leaf))
         found = (_frozen(structure), tuple(key))
         concrete = self._traces.get(found)
         if concrete is None:
             with self._lock:
                 concrete = self._traces.get(found)
                 if concrete is None:
-                    concrete = self._traces[found] = self._trace(bound, structure, leaves, tensors)
+                    concrete = self._trace(bound, structure, leaves, tensors)
+                    kept = {key: trace for key, trace in self._traces.items() if not _is_gone(key)}
+                    self._traces = {**kept, found: concrete}
         return concrete(tensors)
 
     def _trace(self, bound: inspect.BoundArguments, structure: Any, leaves: list[Any], tensors: list[Any]) -> _Concrete:

@@ -161,9 +161,20 @@ class Case:
     error: str | None
 
 
-def _constants(nodes: list[Node]) -> dict[str, kl.Tensor]:
-    graph = kl.Graph(b"".join(_length_delimited(1, node.raw) for node in nodes))
+def constants(nodes: list[Node]) -> dict[str, kl.Tensor]:
+    """The values of Const nodes, by their names. Their attr `dtype` may be missing: it is that of the value."""
+    graph_def = b""
+    for node in nodes:
+        dtype = dict(fields(dict(fields(node.attrs["value"]))[8]))[1]
+        attr = _length_delimited(1, b"dtype") + _length_delimited(2, bytes([6 << 3, dtype]))
+        graph_def += _length_delimited(1, node.raw if "dtype" in node.attrs else node.raw + _length_delimited(5, attr))
+    graph = kl.Graph(graph_def)
     return {op.name: op.get_attr("value") for op in graph.get_operations()}
+
+
+def nodes(graph_def: bytes) -> list[Node]:
+    """The nodes of a GraphDef."""
+    return [Node(value) for number, value in fields(graph_def) if number == 1]
 
 
 class LeftOut(Exception):
@@ -175,10 +186,8 @@ class File:
 
     def __init__(self, path: Path) -> None:
         self.nodes: dict[str, list[Node]] = {}
-        for number, value in fields(path.read_bytes()):
-            if number == 1:
-                node = Node(value)
-                self.nodes.setdefault("/".join(node.name.split("/")[:3]), []).append(node)
+        for node in nodes(path.read_bytes()):
+            self.nodes.setdefault("/".join(node.name.split("/")[:3]), []).append(node)
 
     def main(self, name: str) -> Node:
         """The op that a case is of.
@@ -221,7 +230,7 @@ class File:
         """The case of this name."""
         main = self.main(name)
         own = {node.name: node for node in self.nodes[name]}
-        values = _constants([node for node in own.values() if node.op == "Const"])
+        values = constants([node for node in own.values() if node.op == "Const"])
 
         def value(text: str) -> kl.Tensor:
             node = own[text.split(":")[0]]

@@ -146,6 +146,15 @@ def test_calls_give_what_tensorflow_gave(files: dict[str, golden.File], drawn: D
     assert not failures, f"{len(failures)} of {COUNT}:\n" + "\n".join(failures)
 
 
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The array where TensorFlow has tensors: it aborts if a kernel meets one elsewhere, and small ones of Kernlink's lie elsewhere."""
+    memory = np.empty(array.nbytes + 64, np.uint8)
+    start = -memory.__array_interface__["data"][0] % 64
+    found = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
+
+
 def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.File], drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"TF_ENABLE_ONEDNN_OPTS": "0", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}.items():
         monkeypatch.setenv(name, value)
@@ -159,16 +168,19 @@ def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.Fi
             return value
         if value.dtype == "string":
             return tf.constant(value.numpy(), tf.string)
-        return dlpack.from_dlpack(value.__dlpack__())
+        return dlpack.from_dlpack(kl.as_tensor(aligned(value.numpy())).__dlpack__())
 
     def taken(value: Any) -> kl.Tensor:
         if value.dtype == tf.string:
-            return kl.constant(value.numpy(), "string")
+            texts = list(np.ravel(value.numpy()))
+            return kl.constant(texts, shape=value.shape) if texts else kl.raw_ops.Fill(dims=list(value.shape), value="")
         return kl.from_dlpack(dlpack.to_dlpack(value))
 
     names = [(family, name) for family, names in drawn.items() for name in names]
     failures, without, run = [], Counter(), 0
-    for family, name in names[::2]:
+    for family, name in names:
+        if run == COUNT // 2:
+            break
         case = files[family].case(name)
         tensors = [*flat(list(case.arguments.values())), *case.expected]
         kinds = {tensor.dtype.name for tensor in tensors if isinstance(tensor, kl.Tensor)}
@@ -177,6 +189,12 @@ def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.Fi
             continue
         if kinds & NOT_IN_DLPACK or any(kind.startswith(("q", "float8", "int2", "int4", "uint2", "uint4")) for kind in kinds):
             without["dtypes that DLPack does not have"] += 1
+            continue
+        if family == "onednn":
+            without["what TensorFlow computes with oneDNN only"] += 1
+            continue
+        if case.op == "HistogramSummary":
+            without["sums whose last digits, which are another CPU's, are in a string"] += 1
             continue
         function = getattr(tf.raw_ops, case.op, None)
         if function is None:
@@ -192,5 +210,5 @@ def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.Fi
         except Exception as error:
             failures.append(f"{name}: {error!r}"[:400])
     print(f"{run} cases ran in TensorFlow, without {dict(without)}")
-    assert run > COUNT // 4
+    assert run == COUNT // 2
     assert not failures, f"{len(failures)} of {run}:\n" + "\n".join(failures)
