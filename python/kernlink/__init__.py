@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from . import _interpreter  # noqa: F401  # First: it refuses interpreters in which the extension must not be loaded.
 from . import _dtypes, errors, ops, raw_ops, saved_model
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
