@@ -116,6 +116,9 @@ class Function:
                 leaves[index] = None
             elif isinstance(leaf, Variable):
                 key.append(_Same(leaf))
+            elif isinstance(leaf, (float, complex)):
+                # 0.0 equals -0.0, and NaN not itself.
+                key.append((type(leaf), repr(leaf)))
             else:
                 try:
                     hash(leaf)

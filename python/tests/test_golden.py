@@ -172,7 +172,8 @@ def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.Fi
 
     def taken(value: Any) -> kl.Tensor:
         if value.dtype == tf.string:
-            texts = list(np.ravel(value.numpy()))
+            # As objects: NumPy's own strings lose the zeros at their end.
+            texts = list(np.ravel(np.array(value.numpy(), object)))
             return kl.constant(texts, shape=value.shape) if texts else kl.raw_ops.Fill(dims=list(value.shape), value="")
         return kl.from_dlpack(dlpack.to_dlpack(value))
 
@@ -192,9 +193,6 @@ def test_tensorflow_gives_the_same_on_the_same_memory(files: dict[str, golden.Fi
             continue
         if family == "onednn":
             without["what TensorFlow computes with oneDNN only"] += 1
-            continue
-        if case.op == "HistogramSummary":
-            without["sums whose last digits, which are another CPU's, are in a string"] += 1
             continue
         function = getattr(tf.raw_ops, case.op, None)
         if function is None:

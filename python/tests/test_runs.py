@@ -273,6 +273,20 @@ def test_a_function_takes_values_that_have_no_hash() -> None:
         assert f(kl.constant(1.0), Unhashable(float(number))).item() == number
 
 
+def test_zeros_of_either_sign_and_nan_are_other_constants() -> None:
+    traces = []
+
+    @kl.function
+    def f(x: Any, k: float) -> Any:
+        traces.append(k)
+        return x / k
+
+    one = kl.constant(1.0)
+    assert [f(one, k).item() for k in (0.0, -0.0, 0.0)] == [float("inf"), float("-inf"), float("inf")]
+    assert np.isnan([f(one, float("nan")).item() for _ in range(3)]).all()
+    assert len(traces) == 3
+
+
 def test_traces_go_with_the_variables_that_they_are_of() -> None:
     @kl.function
     def f(v: Any) -> Any:
