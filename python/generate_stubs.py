@@ -1,11 +1,16 @@
-"""Writes the stubs of ops' functions: `kernlink/raw_ops.pyi`, `kernlink/ops.pyi` and `kernlink/_outputs.pyi`.
+"""Writes the stubs of ops' functions: `raw_ops.pyi`, `ops.pyi` and `_outputs.pyi`.
 
-Run it after an op changed, with the built extension: `python generate_stubs.py`.
+Run it after an op changed, with the extension that `bash python/test.sh` builds:
+
+    PYTHONPATH=target/python-package python3 python/generate_stubs.py [FOLDER]
+
+FOLDER is `kernlink` beside this file unless another is given.
 """
 
 from __future__ import annotations
 
 import pathlib
+import sys
 from typing import Any
 
 from kernlink import DType, _annotations, _kernlink, _names
@@ -25,7 +30,7 @@ from typing import Any, NamedTuple
 
 from ._kernlink import Tensor
 
-def of(op: dict[str, Any]) -> type[tuple[Any, ...]]: ...
+def of(op: dict[str, Any]) -> Any: ...
 '''
 
 # Methods of tuples, which a field may hide.
@@ -82,10 +87,10 @@ def _outputs_class(op: dict[str, Any]) -> str:
     return "".join(lines)
 
 
-def main() -> None:
+def main(folder: pathlib.Path) -> None:
     for name, text in texts().items():
-        (FOLDER / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

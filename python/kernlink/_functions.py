@@ -52,7 +52,7 @@ def make_from(op: dict[str, Any], name: str, module: str, *, by_name: bool) -> t
     attrs = "".join(f"{names[attr['name']]}, " for attr in asked_attrs(op))
     call = f"_execute(_OP, ({inputs}), ({attrs}), name)"
     if len(op["outputs"]) > 1:
-        spaces["_make"] = _outputs.of(op)._make  # type: ignore[attr-defined]
+        spaces["_make"] = _outputs.of(op)._make
         call = f"_make({call})"
     text = f"def {name}({', '.join(words)}):\n    return {call}\n"
     exec(compile(text, f"<kernlink: {op['name']}>", "exec"), spaces)

@@ -9,11 +9,11 @@ from . import _kernlink
 from ._names import class_name
 
 
-_MADE: dict[tuple[str, ...], type[tuple[Any, ...]]] = {}
+_MADE: dict[tuple[str, ...], Any] = {}
 
 
-def of(op: dict[str, Any]) -> type[tuple[Any, ...]]:
-    """The named tuple of an op's outputs, in this module by the op's name, so that results can be pickled."""
+def of(op: dict[str, Any]) -> Any:
+    """The named tuple (a class) of an op's outputs, in this module by the op's name, so that results can be pickled."""
     name, fields = class_name(op["name"]), [output["name"] for output in op["outputs"]]
     # A library that was unloaded may have had another op of the name.
     made = _MADE.get((name, *fields))
@@ -23,7 +23,7 @@ def of(op: dict[str, Any]) -> type[tuple[Any, ...]]:
     return made
 
 
-def __getattr__(name: str) -> type[tuple[Any, ...]]:
+def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     try:

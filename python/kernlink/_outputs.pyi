@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ._kernlink import Tensor
 
-def of(op: dict[str, Any]) -> type[tuple[Any, ...]]: ...
+def of(op: dict[str, Any]) -> Any: ...
 
 class BarrierTakeMany(NamedTuple):
     indices: Tensor

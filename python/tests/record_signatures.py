@@ -103,8 +103,8 @@ def record() -> dict[str, list[Any]]:
 
     public = set(dir(tf.raw_ops))
     ops = [op for op in op_list().op if not op.name.startswith("_")]
-    found = {op.name: _of_raw_ops(op.name) if op.name in public else wrapper_of(op) for op in ops}
-    return {name: found[name] for name in sorted(found) if found[name] is not None}
+    found = ((op.name, _of_raw_ops(op.name) if op.name in public else wrapper_of(op)) for op in ops)
+    return {name: of for name, of in sorted(found) if of is not None}
 
 
 def main() -> None:

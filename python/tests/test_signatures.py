@@ -92,7 +92,7 @@ def test_a_result_is_the_named_tuple_and_can_be_pickled() -> None:
 def test_a_module_has_its_functions_and_nothing_else(module: types.ModuleType) -> None:
     names = dir(module)
     assert names == sorted(module.__all__)
-    assert len(names) == len(PUBLIC)
+    assert len(names) == len([name for name in _kernlink.op_names() if not name.startswith("_")]) >= len(PUBLIC)
     for name in names:
         assert isinstance(getattr(module, name), types.FunctionType), name
     assert {name for name in vars(module) if not name.startswith("_")} == set(names)
@@ -114,7 +114,7 @@ def test_words_of_python() -> None:
     op = declared("Mine>Word", ["lambda", "print", "name"], ["class", "out"])
     function = _functions.make_from(op, "word", __name__, by_name=False)
     assert parameters(function) == [["lambda_"], ["print_"], ["name_"], ["name", None]]
-    assert _outputs.of(op)._fields == ("_0", "out")  # type: ignore[attr-defined]
+    assert _outputs.of(op)._fields == ("_0", "out")
 
 
 def test_a_module_of_ops() -> None:
@@ -130,11 +130,11 @@ def test_a_module_of_ops() -> None:
 def test_another_op_of_a_name_has_its_own_named_tuple() -> None:
     first = _outputs.of(declared("Mine>Twice", [], ["a", "b"]))
     second = _outputs.of(declared("Mine>Twice", [], ["c", "d"]))
-    assert (first._fields, second._fields) == (("a", "b"), ("c", "d"))  # type: ignore[attr-defined]
+    assert (first._fields, second._fields) == (("a", "b"), ("c", "d"))
 
 
 def test_help_reads_like_a_page() -> None:
-    text = pydoc.render_doc(kernlink.raw_ops.MatMul, renderer=pydoc.plaintext)
+    text = pydoc.plain(pydoc.render_doc(kernlink.raw_ops.MatMul))
     assert "MatMul(*, a: TensorLike, b: TensorLike, transpose_a: bool = False" in text
     for line in ("Args:", "  transpose_b: An optional `bool`. Defaults to `False`.", "Returns:"):
         assert f"\n    {line}\n" in text
