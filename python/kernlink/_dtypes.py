@@ -103,6 +103,7 @@ half = float16 = DType("float16", 19, 2)
 float32 = DType("float32", 1, 4)
 double = float64 = DType("float64", 2, 8)
 bfloat16 = DType("bfloat16", 14, 2)
+float4_e2m1fn = DType("float4_e2m1fn", 33, 1)
 float8_e5m2 = DType("float8_e5m2", 24, 1)
 float8_e4m3fn = DType("float8_e4m3fn", 25, 1)
 float8_e4m3fnuz = DType("float8_e4m3fnuz", 26, 1)
@@ -145,7 +146,7 @@ _OF_PYTHON: dict[object, DType] = {
     builtins.bytes: string,
     builtins.object: string,
 }
-_OF_ML_DTYPES = {dtype.name for dtype in _ALL if dtype.name == "bfloat16" or dtype.name.startswith("float8")}
+_OF_ML_DTYPES = {dtype.name for dtype in _ALL if dtype.name == "bfloat16" or dtype.name.startswith(("float4", "float8"))}
 _OF_ML_DTYPES |= {"int2", "int4", "uint2", "uint4"}
 _NUMPY_NAMES: dict[str, str | None] = {
     "bool": "bool_",
@@ -169,11 +170,16 @@ __all__ = [
     "double",
     "float16",
     "float32",
+    "float4_e2m1fn",
     "float64",
+    "float8_e4m3b11fnuz",
     "float8_e4m3fn",
+    "float8_e4m3fnuz",
     "float8_e5m2",
+    "float8_e5m2fnuz",
     "half",
     "int16",
+    "int2",
     "int32",
     "int4",
     "int64",
@@ -186,6 +192,7 @@ __all__ = [
     "resource",
     "string",
     "uint16",
+    "uint2",
     "uint32",
     "uint4",
     "uint64",

@@ -64,7 +64,7 @@ def make_from(op: dict[str, Any], name: str, module: str, *, by_name: bool) -> t
 
 
 def module_of(op_names: Iterable[str], module_name: str) -> types.ModuleType:
-    """A module with the functions of ops, as TensorFlow makes one of a library: in snake case, and by the ops' names with arguments by name."""
+    """A module with the functions of ops, as TensorFlow makes one of a library: `zero_out` and, with arguments by name, `ZeroOut`."""
     module = types.ModuleType(module_name)
     names = []
     for op in op_names:

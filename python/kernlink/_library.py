@@ -17,7 +17,8 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
       library_filename: the file.
 
     Returns:
-      A module with functions for each op of the library, `zero_out` and, with arguments by name, `ZeroOut`; `OP_NAMES` has the ops' names, `LIB_HANDLE` the library.
+      A module with functions for each op of the library, `zero_out` and, with arguments by name, `ZeroOut`; `OP_NAMES` has the
+      ops' names, `LIB_HANDLE` the library.
 
     Raises:
       kernlink.errors.NotFoundError: if it is no library that can be loaded.

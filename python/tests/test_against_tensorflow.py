@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("tensorflow", reason="TensorFlow is not installed: the record of its signatures alone is tested")
@@ -14,9 +16,12 @@ import record_signatures
 from declarations import declaration
 from test_signatures import RECORD, parameters
 
-from kernlink import _functions, _names
+import kernlink
+from kernlink import _dtypes, _functions, _names
 
 OPS = {op.name: op for op in record_signatures.op_list().op if not op.name.startswith("_")}
+
+DTYPES = [name for name in _dtypes.__all__ if name not in ("DType", "as_dtype")]
 
 # Ops whose functions have other defaults than TensorFlow's, each with the reason. Kernlink has none of them.
 OTHER_DEFAULTS = {
@@ -38,6 +43,29 @@ OTHER_WORDS = {
 
 # Ops with a tensor as an attr, which TensorFlow calls a TensorProto and shows as its text.
 WITH_TENSORS = {"Const", "DefaultAttrs", "HostConst", "ImageSummary"}
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_dtype(name: str) -> None:
+    import tensorflow as tf
+
+    ours = getattr(kernlink, name)
+    theirs = getattr(tf.dtypes, name, None) or tf.as_dtype(name)
+    facts = ("name", "as_datatype_enum", "is_floating", "is_complex", "is_integer", "is_quantized", "is_bool")
+    assert [getattr(ours, fact) for fact in facts] == [getattr(theirs, fact) for fact in facts]
+    assert ours == kernlink.as_dtype(theirs) == kernlink.as_dtype(name) == kernlink.as_dtype(theirs.as_datatype_enum)
+    assert pickle.loads(pickle.dumps(ours)) is ours
+    if name not in ("string", "resource", "variant"):
+        assert ours.size == theirs.size
+        if not ours.is_quantized:
+            assert np.dtype(ours.as_numpy_dtype) == np.dtype(theirs.as_numpy_dtype)
+
+
+def test_all_dtypes_are_there() -> None:
+    from tensorflow.core.framework import types_pb2
+
+    numbers = {number for number in types_pb2.DataType.values() if 0 < number < 100}
+    assert numbers == {getattr(kernlink, name).as_datatype_enum for name in DTYPES}
 
 
 def test_the_record_is_what_tensorflow_says() -> None:
