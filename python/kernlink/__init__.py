@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from . import _interpreter  # noqa: F401  # First: it refuses interpreters in which the extension must not be loaded.
 from . import _dtypes, errors, ops, raw_ops, saved_model
@@ -31,8 +31,12 @@ from ._kernlink import (
 )
 from ._library import load_op_library
 from ._slices import IndexedSlices
-from ._types import DTypeLike, TensorLike
 from ._variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._types import DTypeLike, TensorLike
 
 convert_to_tensor = as_tensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import types
 
-from . import _functions, _kernlink
+from . import _kernlink
 
 _LOADED: dict[str, types.ModuleType] = {}
 
@@ -24,6 +24,8 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
       kernlink.errors.NotFoundError: if it is no library that can be loaded.
       kernlink.errors.AlreadyExistsError: if there is an op of the name already.
     """
+    from . import _functions
+
     library = _kernlink.load_op_library(os.fspath(library_filename))
     path = os.fspath(library.path)
     if path in _LOADED:

@@ -4,13 +4,16 @@
 """
 
 # What is imported has a private name: `Any` is an op.
-from . import _functions, _kernlink
+from . import _kernlink
 from . import errors as _errors
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
+    # Not before a function is asked for: importing the package takes a few milliseconds less.
+    from . import _functions
+
     try:
         function = _functions.make(name, name, __name__, by_name=True) if _is_public(name) else None
     except _errors.NotFoundError:
