@@ -56,7 +56,7 @@ pub(crate) trait Given: Sized {
     /// The operand, if the value is such a thing.
     fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<Self>>>;
 
-    /// The tensor, if it is one already.
+    /// The tensor, if it is one of which a copy can take the place.
     fn as_tensor(&self) -> Option<&CoreTensor>;
 }
 
@@ -78,8 +78,9 @@ impl Given for Traced {
         }
     }
 
+    /// A copy would be another tensor to the tapes.
     fn as_tensor(&self) -> Option<&CoreTensor> {
-        Some(self.tensor())
+        None
     }
 }
 

@@ -206,7 +206,7 @@ impl Lent {
                 Operand::Value(value) if def.is_stateful => {
                     let shared = |tensor: &&CoreTensor| {
                         let is_here = tensor.dtype().is_pod() && tensor.device_memory().is_none();
-                        is_here && tensor.content_stamp().is_none()
+                        is_here && tensor.inline_bits().is_none() && tensor.content_stamp().is_none()
                     };
                     if let Some(mut copy) = value.as_tensor().filter(shared).cloned() {
                         copy.make_unique().or_raise()?;
