@@ -109,6 +109,36 @@ class Variable:
     def __neg__(self) -> Any:
         return -self.read_value()
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self.read_value() // other
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return other // self.read_value()
+
+    def __mod__(self, other: Any) -> Any:
+        return self.read_value() % other
+
+    def __rmod__(self, other: Any) -> Any:
+        return other % self.read_value()
+
+    def __abs__(self) -> Any:
+        return abs(self.read_value())
+
+    def __lt__(self, other: Any) -> Any:
+        return self.read_value() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self.read_value() <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self.read_value() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self.read_value() >= other
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.read_value()[index]
+
     def __repr__(self) -> str:
         return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
