@@ -13,7 +13,6 @@ import pytest
 
 import kernlink as kl
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
 
 DTYPES = [
@@ -57,7 +56,7 @@ def test_tensorflow_takes_tensors() -> None:
 
 def ends_well(script: str) -> bool:
     """Whether a script ends well: where TensorFlow aborts, it takes the process with it."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(kl.__file__).parents[1]), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {**os.environ, "PYTHONPATH": str(Path(kl.__file__).parents[1])}
     line = [sys.executable, "-c", "import kernlink as kl, tensorflow as tf" + script]
     return subprocess.run(line, env=environment, capture_output=True, timeout=120, check=False).returncode == 0
 
