@@ -1,4 +1,4 @@
-"""Signals, timeouts, threads beside runs, other processes and other interpreters."""
+"""Signals, timeouts, threads beside runs, other processes and other interpreters, libraries of ops."""
 
 from __future__ import annotations
 
@@ -313,6 +313,41 @@ print("done")
     assert finish(start(script), 20) == "done\n"
 
 
-def test_the_import_is_quick_and_takes_no_numpy() -> None:
+def test_a_library_of_ops() -> None:
+    path = os.environ.get("KERNLINK_CUSTOM_OPS")
+    if not path:
+        pytest.skip("KERNLINK_CUSTOM_OPS does not say where the build of examples/custom-ops is")
+    # In a process of its own: the ops are in all of it.
+    script = """
+import pathlib
+library = kl.load_op_library(sys.argv[1])
+assert library.zero_out([1, 2, 3]).tolist() == [1, 0, 0]
+assert library.ZeroOut(to_zero=[1.0] * 3, preserve_index=2).tolist() == [0.0, 0.0, 1.0]
+assert "ZeroOut" in library.OP_NAMES and "ZeroOut" in dir(kl.raw_ops) and "preserve_index" in library.zero_out.__doc__
+assert kl.load_op_library(pathlib.Path(sys.argv[1])) is library
+assert kl.raw_ops.ZeroOut(to_zero=[4, 5]).tolist() == [4, 0]
+try:
+    library.zero_out([1], preserve_index=1)
+except kl.errors.InvalidArgumentError as error:
+    assert "out of range" in str(error)
+else:
+    raise AssertionError("no error")
+x = kl.constant([1.0, 2.0])
+with kl.GradientTape() as tape:
+    tape.watch(x)
+    y = library.zero_out(x)
+try:
+    tape.gradient(y, x)
+except kl.errors.NotFoundError as error:
+    assert "no registered gradient" in str(error)
+else:
+    raise AssertionError("no error")
+assert kl.function(lambda x: library.zero_out(x) + 1.0)(x).tolist() == [2.0, 1.0]
+print("done")
+"""
+    assert finish(start(script, path)) == "done\n"
+
+
+def test_the_import_takes_no_numpy() -> None:
     script = "print('numpy' in sys.modules, 'multiprocessing' in sys.modules)"
     assert finish(start(script)) == "False False\n"

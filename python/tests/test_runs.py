@@ -1,4 +1,4 @@
-"""What runs: graphs, sessions, functions, tapes, variables, SavedModels, libraries of ops, the command."""
+"""What runs: graphs, sessions, functions, tapes, variables, SavedModels, the command."""
 
 from __future__ import annotations
 
@@ -554,33 +554,7 @@ def test_eight_threads_on_a_function() -> None:
     assert total.numpy() == 800
 
 
-# Libraries of ops, and the command.
-
-
-def test_a_library_of_ops() -> None:
-    path = os.environ.get("KERNLINK_CUSTOM_OPS")
-    if not path:
-        pytest.skip("KERNLINK_CUSTOM_OPS does not say where the build of examples/custom-ops is")
-    library = kl.load_op_library(path)
-    assert library.zero_out([1, 2, 3]).tolist() == [1, 0, 0]
-    assert library.ZeroOut(to_zero=np.ones(3), preserve_index=2).tolist() == [0.0, 0.0, 1.0]
-    assert "ZeroOut" in library.OP_NAMES and "ZeroOut" in dir(RAW) and "preserve_index" in library.zero_out.__doc__
-    assert kl.load_op_library(Path(path)) is library
-    assert RAW.ZeroOut(to_zero=[4, 5]).tolist() == [4, 0]
-    with pytest.raises(kl.errors.InvalidArgumentError, match="out of range"):
-        library.zero_out([1], preserve_index=1)
-    x = kl.constant([1.0, 2.0])
-    with kl.GradientTape() as tape:
-        tape.watch(x)
-        y = library.zero_out(x)
-    with pytest.raises(kl.errors.NotFoundError, match="no registered gradient"):
-        tape.gradient(y, x)
-
-    @kl.function
-    def f(x: Any) -> Any:
-        return library.zero_out(x) + 1.0
-
-    assert f(x).tolist() == [2.0, 1.0]
+# The command.
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
