@@ -108,6 +108,13 @@ fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<CoreTensor>>> {
     Ok(None)
 }
 
+fn array_of(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
+    match Array::of(value) {
+        Some(_) => array(value),
+        None => Err(PyTypeError::new_err("__array__ gives an array of NumPy's")),
+    }
+}
+
 /// What has memory of its own: an array of NumPy's, a tensor of another package's.
 fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
     let is_plain = value.is_instance_of::<PyList>()
@@ -128,6 +135,12 @@ fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
             return Err(PyTypeError::new_err("an array of objects must have strings as elements"));
         };
         return tensor.reshaped(Shape::from(shape)).or_raise().map(Some);
+    }
+    // Some packages end the process when they are asked for a capsule of strings.
+    let dtype = value.getattr("dtype").and_then(|dtype| dtype.getattr("name")?.extract::<String>());
+    if dtype.is_ok_and(|name| name == "string") {
+        let array = value.call_method0("__array__")?;
+        return array_of(&array);
     }
     if dlpack::has(value) {
         return dlpack::import(value).map(Some);

@@ -77,15 +77,21 @@ fn dtype_of(code: u8, bits: u8) -> Option<DataType> {
 /// What a capsule of ours owns.
 struct Export {
     tensor: CoreTensor,
+    /// The elements of a tensor that stores them itself, where others expect them.
+    small: Aligned,
     shape: Vec<i64>,
     strides: Vec<i64>,
 }
+
+/// Some packages ask for elements at multiples of this.
+#[repr(align(64))]
+struct Aligned([u8; 64]);
 
 impl Export {
     fn new(tensor: &CoreTensor) -> Box<Export> {
         let shape = tensor.shape().to_i64().to_vec();
         let strides = tensor.shape().strides().iter().map(|&stride| stride as i64).collect();
-        Box::new(Export { tensor: tensor.clone(), shape, strides })
+        Box::new(Export { tensor: tensor.clone(), small: Aligned([0; 64]), shape, strides })
     }
 
     /// Describes the elements, which stay as long as this does.
@@ -94,7 +100,15 @@ impl Export {
         let (code, bits) = kind_of(dtype).ok_or_else(|| {
             PyBufferError::new_err(format!("DLPack has no elements for dtype {}", crate::dtypes::name_of(dtype)))
         })?;
-        let data = self.tensor.bytes().or_raise()?.as_ptr().cast_mut().cast();
+        let bytes = self.tensor.bytes().or_raise()?;
+        let data = match self.tensor.inline_bits().and_then(|_| self.small.0.get_mut(..bytes.len())) {
+            Some(small) => {
+                small.copy_from_slice(bytes);
+                small.as_mut_ptr()
+            }
+            None => bytes.as_ptr().cast_mut(),
+        };
+        let data = data.cast();
         Ok(Elements {
             data,
             device: CPU,

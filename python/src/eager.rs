@@ -28,13 +28,19 @@ pub(crate) fn context(py: Python<'_>) -> PyResult<&'static EagerContext> {
         let registry = kernlink::registry().or_raise()?;
         Ok((EagerContext::new(&registry).or_raise()?, std::process::id()))
     })?;
-    if *process != std::process::id() {
+    not_forked(*process)?;
+    Ok(context)
+}
+
+/// Refuses what runs in a child of the process in which it was made.
+pub(crate) fn not_forked(process: u32) -> PyResult<()> {
+    if process != std::process::id() {
         return Err(PyRuntimeError::new_err(
             "this process was forked after Kernlink had run in its parent, whose threads it does not have: start processes by \
              `multiprocessing.get_context(\"spawn\")`, or fork before the first op",
         ));
     }
-    Ok(context)
+    Ok(())
 }
 
 /// Casts a tensor, as the op `Cast` does.

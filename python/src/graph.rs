@@ -88,9 +88,12 @@ impl Given for Output {
         if let Some((_, output)) = state.captures.iter().find(|(captured, _)| captured.is(tensor)) {
             return Ok(Some(Operand::Value(*output)));
         }
-        let output = placeholder(&mut state.graph, core.dtype(), None, None)?;
-        state.captures.push((tensor.clone().unbind(), output));
-        Ok(Some(Operand::Value(output)))
+        let output = placeholder(&mut state.graph, core.dtype(), None, None);
+        if let Ok(output) = &output {
+            state.captures.push((tensor.clone().unbind(), *output));
+        }
+        drop(state);
+        output.or_raise().map(|output| Some(Operand::Value(output)))
     }
 
     fn as_tensor(&self) -> Option<&CoreTensor> {
@@ -103,15 +106,15 @@ fn placeholder(
     dtype: DataType,
     shape: Option<kernlink::shape::PartialShape>,
     name: Option<String>,
-) -> PyResult<Output> {
+) -> kernlink::Result<Output> {
     let registry = graph.registry().clone();
-    let mut request = NodeRequest::new(registry.op("Placeholder").or_raise()?.def);
+    let mut request = NodeRequest::new(registry.op("Placeholder")?.def);
     request.attrs.insert("dtype", dtype);
     if let Some(shape) = shape {
         request.attrs.insert("shape", shape);
     }
     request.name = name;
-    graph.apply(request).and_then(|mut node| node.outputs.take(0)).or_raise()
+    graph.apply(request)?.outputs.take(0)
 }
 
 /// Adds a node.
@@ -138,7 +141,13 @@ pub(crate) fn execute<'py>(
         let free = (1..).map(|number| format!("{name}_{number}")).find(|name| state.graph.find(name).is_none());
         request.name = free;
     }
-    let applied = state.graph.apply(request).or_raise()?;
+    let applied = match state.graph.apply(request) {
+        Ok(applied) => applied,
+        Err(error) => {
+            drop(state);
+            return Err(crate::error::raise(&error));
+        }
+    };
     if has_effect {
         state.last_effect = Some(applied.node);
         state.effects.push(applied.node);
@@ -215,19 +224,21 @@ impl Graph {
         name: Option<String>,
     ) -> PyResult<SymbolicTensor> {
         let (dtype, shape) = (crate::dtypes::dtype_of(dtype)?, shape.map(crate::values::shape).transpose()?);
-        let output = placeholder(&mut lock(&self.0).graph, dtype, shape, name)?;
-        Ok(SymbolicTensor { graph: self.0.clone(), output })
+        let output = placeholder(&mut lock(&self.0).graph, dtype, shape, name);
+        output.or_raise().map(|output| SymbolicTensor { graph: self.0.clone(), output })
     }
 
     /// The graph as a serialized GraphDef.
     fn as_graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let def = lock(&self.0).graph.to_def().or_raise()?;
+        let def = lock(&self.0).graph.to_def();
+        let def = def.or_raise()?;
         Ok(PyBytes::new(py, &graph_file("graph.pb", &def).or_raise()?))
     }
 
     /// The graph in Graphviz's language.
     fn to_dot(&self) -> PyResult<String> {
-        Ok(kernlink::graph::to_dot(&lock(&self.0).graph.to_def().or_raise()?))
+        let def = lock(&self.0).graph.to_def();
+        def.or_raise().map(|def| kernlink::graph::to_dot(&def))
     }
 
     /// Adds the nodes of a serialized GraphDef, with `name/` before their names if one is given.
@@ -235,7 +246,8 @@ impl Graph {
     fn import_graph_def(&self, graph_def: Vec<u8>, name: Option<String>) -> PyResult<()> {
         let options = ImportOptions { prefix: name.unwrap_or_default(), ..ImportOptions::default() };
         let def = graph_from_bytes(graph_def).or_raise()?;
-        lock(&self.0).graph.import_into(def, &options).or_raise().map(drop)
+        let imported = lock(&self.0).graph.import_into(def, &options);
+        imported.or_raise().map(drop)
     }
 
     /// The operations, in the order in which they were added.
@@ -263,14 +275,14 @@ impl Graph {
             tensors.iter().map(|tensor| tensor.get().output_in(&self.0)).collect()
         };
         let (ys, xs) = (outputs(&ys)?, outputs(&xs)?);
-        let mut state = lock(&self.0);
-        let asked = Gradients::of(ys).with_respect_to(xs);
-        let found = asked.add_to(&mut state.graph).or_raise()?;
-        let mut dense = |gradient: OutputGradient| -> PyResult<SymbolicTensor> {
-            let output = gradient.dense(&mut state.graph).or_raise()?;
-            Ok(SymbolicTensor { graph: self.0.clone(), output })
+        let add = |graph: &mut CoreGraph| -> kernlink::Result<Vec<Option<Output>>> {
+            let found = Gradients::of(ys).with_respect_to(xs).add_to(graph)?;
+            let mut dense = |gradient: OutputGradient| gradient.dense(graph);
+            found.into_iter().map(|gradient| gradient.map(&mut dense).transpose()).collect()
         };
-        found.into_iter().map(|gradient| gradient.map(&mut dense).transpose()).collect()
+        let found = add(&mut lock(&self.0).graph);
+        let symbolic = |output: Option<Output>| output.map(|output| SymbolicTensor { graph: self.0.clone(), output });
+        Ok(found.or_raise()?.into_iter().map(symbolic).collect())
     }
 
     /// Makes a function of the graph, under a name that no other has, and adds it to those that can be called; returns the name,
@@ -290,11 +302,11 @@ impl Graph {
         inputs.extend(state.captures.iter().map(|(_, output)| *output));
         let parts =
             FunctionParts { inputs, outputs, control_outputs: state.effects.clone(), ..FunctionParts::default() };
-        let def = state.graph.to_function(name, &parts).or_raise()?;
+        let def = state.graph.to_function(name, &parts);
         let captures = state.captures.iter().map(|(tensor, _)| tensor.clone_ref(py)).collect();
         let has_effects = !state.effects.is_empty();
         drop(state);
-        crate::eager::context(py)?.add_functions(&[def]).or_raise()?;
+        crate::eager::context(py)?.add_functions(&[def.or_raise()?]).or_raise()?;
         Ok((captures, has_effects))
     }
 

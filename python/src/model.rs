@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::convert::tensor_of;
-use crate::eager::Lent;
+use crate::eager::{Lent, not_forked};
 use crate::error::Raise;
 use crate::interrupt;
 use crate::tensor::{Tensor, dtype_object};
@@ -38,7 +38,7 @@ fn run_options(timeout: Option<f64>) -> PyResult<RunOptions> {
 
 /// A SavedModel that is ready to run.
 #[pyclass(module = "kernlink._kernlink", frozen)]
-pub(crate) struct SavedModel(Arc<kernlink::SavedModel>);
+pub(crate) struct SavedModel(Arc<kernlink::SavedModel>, u32);
 
 #[pymethods]
 impl SavedModel {
@@ -53,7 +53,7 @@ impl SavedModel {
     fn signatures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let signatures = PyDict::new(py);
         for name in self.0.signatures().keys() {
-            signatures.set_item(name, Signature { model: self.0.clone(), name: name.clone() })?;
+            signatures.set_item(name, Signature { model: self.0.clone(), name: name.clone(), process: self.1 })?;
         }
         Ok(signatures)
     }
@@ -75,6 +75,7 @@ fn graph_def<'py>(py: Python<'py>, graph: &Graph) -> PyResult<Bound<'py, pyo3::t
 pub(crate) struct Signature {
     model: Arc<kernlink::SavedModel>,
     name: String,
+    process: u32,
 }
 
 impl Signature {
@@ -111,6 +112,7 @@ impl Signature {
         arguments: &Bound<'py, PyTuple>,
         inputs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        not_forked(self.process)?;
         let described = self.described()?;
         if !arguments.is_empty() {
             let names: Vec<_> = described.inputs.keys().map(String::as_str).collect();
@@ -206,12 +208,14 @@ pub(crate) fn load_saved_model(
 ) -> PyResult<SavedModel> {
     let mut options = LoadOptions::new().session(session_options(threads));
     options.tags = tags;
-    py.detach(|| kernlink::SavedModel::load_with(path, &options)).or_raise().map(|model| SavedModel(Arc::new(model)))
+    py.detach(|| kernlink::SavedModel::load_with(path, &options))
+        .or_raise()
+        .map(|model| SavedModel(Arc::new(model), std::process::id()))
 }
 
 /// A graph that runs.
 #[pyclass(module = "kernlink", frozen)]
-pub(crate) struct Session(kernlink::runtime::Session);
+pub(crate) struct Session(kernlink::runtime::Session, u32);
 
 #[pymethods]
 impl Session {
@@ -235,7 +239,7 @@ impl Session {
             };
             kernlink::runtime::Session::with_options(graph, &session_options(threads))
         };
-        py.detach(make).or_raise().map(Session)
+        py.detach(make).or_raise().map(|session| Session(session, std::process::id()))
     }
 
     /// Runs the graph: `fetches` is the name of an output (`node:0`, or `node`), or a list of names; `feed_dict` has values for
@@ -249,6 +253,7 @@ impl Session {
         targets: Option<Vec<Bound<'py, PyAny>>>,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        not_forked(self.1)?;
         let is_one = !(fetches.is_instance_of::<PyList>() || fetches.is_instance_of::<PyTuple>());
         let names = match is_one {
             true => vec![name_of(fetches)?],
@@ -315,7 +320,7 @@ pub(crate) fn load_graph(py: Python<'_>, path: PathBuf, threads: usize) -> PyRes
         let graph = Graph::import(&read_graph(path)?, &kernlink::registry()?)?;
         kernlink::runtime::Session::with_options(graph, &session_options(threads))
     };
-    py.detach(load).or_raise().map(Session)
+    py.detach(load).or_raise().map(|session| Session(session, std::process::id()))
 }
 
 /// Runs the command with these arguments, of which the first is its name; returns its exit status.

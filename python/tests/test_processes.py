@@ -208,7 +208,7 @@ handler = signal.default_int_handler
         "kl.GradientTape()",
         "f(kl.constant(1.0))",
         "session.run('count', {'limit': 10})",
-        pytest.param("session.run('zero')", marks=pytest.mark.xfail(strict=True, reason="sessions do not see that they were forked")),
+        "session.run('zero')",
     ],
 )
 def test_a_child_that_was_forked_is_told_so(use: str, loop: Path) -> None:
@@ -288,7 +288,6 @@ print(failed)
     assert "ImportError" in out and "interpreter" in out, out
 
 
-@pytest.mark.xfail(strict=True, reason="a graph stays locked while an exception is made, which lets other threads run")
 def test_threads_that_fail_in_one_graph_do_not_lock_each_other_out() -> None:
     script = """
 sys.setswitchinterval(1e-6)
