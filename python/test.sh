@@ -28,5 +28,7 @@ cp -r python/kernlink "$folder/"
 rm -f "$folder"/kernlink/_kernlink.*
 cp "$target/debug/lib_kernlink.so" "$folder/kernlink/_kernlink.abi3.so"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$folder" KERNLINK_CUSTOM_OPS="$target/debug/libcustom_ops.so"
-cd python
-"$python" -m pytest -q -p no:cacheprovider tests
+tests="$PWD/python/tests"
+# From elsewhere: the sources have no extension.
+cd "$folder"
+"$python" -m pytest -q -p no:cacheprovider "$tests"

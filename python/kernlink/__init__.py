@@ -41,6 +41,22 @@ if TYPE_CHECKING:
 convert_to_tensor = as_tensor
 
 
+def _show_in_notebooks() -> None:
+    """Has notebooks show graphs, models and signatures by `_html`, which is imported when they do."""
+    for cls, name in ((Graph, "graph"), (saved_model.SavedModel, "model"), (saved_model.Signature, "signature")):
+
+        def show(self: object, name: str = name) -> str:
+            from . import _html
+
+            shown: str = getattr(_html, name)(self)
+            return shown
+
+        setattr(cls, "_repr_html_", show)
+
+
+_show_in_notebooks()
+
+
 def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> Tensor:
     """A tensor with a copy of the value.
 

@@ -101,6 +101,23 @@ class Function:
         return functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        concrete, tensors = self._find(args, kwargs)
+        return concrete(tensors)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> _Concrete:
+        """The function of ops for arguments like these: ops such as `While` and `If` take it, or its `name`, as an attr.
+
+        Args:
+          *args: as those of a call; of tensors only the dtypes and shapes count.
+          **kwargs: those by name.
+
+        Returns:
+          The function, which takes a list of tensors.
+        """
+        return self._find(args, kwargs)[0]
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Concrete, list[Any]]:
+        """The trace for these arguments, and the tensors among them."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         leaves: list[Any] = []
@@ -134,7 +151,7 @@ class Function:
                     concrete = self._trace(bound, structure, leaves, tensors)
                     kept = {key: trace for key, trace in self._traces.items() if not _is_gone(key)}
                     self._traces = {**kept, found: concrete}
-        return concrete(tensors)
+        return concrete, tensors
 
     def _trace(self, bound: inspect.BoundArguments, structure: Any, leaves: list[Any], tensors: list[Any]) -> _Concrete:
         graph = Graph._body()

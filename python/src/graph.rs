@@ -393,6 +393,22 @@ impl SymbolicTensor {
         Ok(format!("<kernlink.SymbolicTensor {}: shape={shape}, dtype={dtype}>", self.name()))
     }
 
+    fn __lt__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::eager::run(slf.py(), "Less", &[slf.as_any(), other])
+    }
+
+    fn __le__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::eager::run(slf.py(), "LessEqual", &[slf.as_any(), other])
+    }
+
+    fn __gt__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::eager::run(slf.py(), "Greater", &[slf.as_any(), other])
+    }
+
+    fn __ge__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::eager::run(slf.py(), "GreaterEqual", &[slf.as_any(), other])
+    }
+
     fn __hash__(&self) -> u64 {
         (Arc::as_ptr(&self.graph).addr() as u64) ^ ((self.output.node.index() as u64) << 8) ^ self.output.index as u64
     }

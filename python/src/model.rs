@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernlink::dtype::DataType;
 use kernlink::formats::LoadOptions;
-use kernlink::graph::Graph;
+use kernlink::graph::{Graph, Output, TensorName};
 use kernlink::proto::read_graph;
 use kernlink::runtime::{RunOptions, SessionOptions};
+use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -167,12 +169,7 @@ impl Signature {
 }
 
 /// A value for an input of this dtype.
-fn fed(
-    value: &Bound<'_, PyAny>,
-    dtype: Option<kernlink::dtype::DataType>,
-    name: &str,
-    lent: &mut Lent,
-) -> PyResult<CoreTensor> {
+fn fed(value: &Bound<'_, PyAny>, dtype: Option<DataType>, name: &str, lent: &mut Lent) -> PyResult<CoreTensor> {
     let tensor = tensor_of(value, dtype).map_err(|error| {
         let is_of_value = error.is_instance_of::<PyTypeError>(value.py());
         match is_of_value {
@@ -262,8 +259,14 @@ impl Session {
         let (mut feeds, mut lent) = (Vec::new(), Lent::none());
         for (name, value) in feed_dict.into_iter().flatten() {
             let name = name_of(&name)?;
-            let dtype = self.dtype_of(&name);
-            let tensor = fed(&value, dtype, &name, &mut lent)?;
+            let known = self.known_of(&name);
+            let tensor = fed(&value, known.as_ref().map(|(dtype, _)| *dtype), &name, &mut lent)?;
+            if let Some((_, shape)) = known.filter(|(_, shape)| !shape.accepts(tensor.shape())) {
+                return Err(PyValueError::new_err(format!(
+                    "cannot feed a value of shape {} for {name}, which has the shape {shape}",
+                    tensor.shape()
+                )));
+            }
             feeds.push((name, tensor));
         }
         let targets = targets.unwrap_or_default().iter().map(name_of).collect::<PyResult<Vec<_>>>()?;
@@ -303,12 +306,13 @@ fn name_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 impl Session {
-    /// The dtype of an output, if there is one of the name.
-    fn dtype_of(&self, name: &str) -> Option<kernlink::dtype::DataType> {
-        let parsed = kernlink::graph::TensorName::parse(name).ok()?;
+    /// The dtype of an output, and what is known of its shape, if there is one of the name.
+    fn known_of(&self, name: &str) -> Option<(DataType, PartialShape)> {
+        let parsed = TensorName::parse(name).ok()?;
         let graph = self.0.graph();
-        let node = graph.node(graph.find(parsed.node)?);
-        node.signature.outputs.get(parsed.index).map(|output| output.dtype)
+        let node = graph.find(parsed.node)?;
+        let dtype = graph.node(node).signature.outputs.get(parsed.index)?.dtype;
+        Some((dtype, graph.shape(Output { node, index: parsed.index }).clone()))
     }
 }
 
