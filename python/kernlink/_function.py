@@ -79,6 +79,16 @@ class _Same:
         return isinstance(other, _Same) and not self.is_gone() and self._value() is other._value()
 
 
+def _is_one_of_a_kind(value: Any) -> bool:
+    """Whether a value equals itself alone: it is not kept for the sake of a trace."""
+    own: Any = type(value).__hash__
+    return bool(own is object.__hash__)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+
+
 def _is_gone(key: Any) -> bool:
     return any(isinstance(part, _Same) and part.is_gone() for part in key[1])
 
@@ -125,13 +135,13 @@ class Function:
         tensors: list[Any] = []
         key: list[Any] = []
         for index, leaf in enumerate(leaves):
-            if isinstance(leaf, (Tensor, SymbolicTensor)) or hasattr(leaf, "__array_interface__"):
+            if isinstance(leaf, (Tensor, SymbolicTensor)) or _is_array(leaf):
                 tensor = leaf if isinstance(leaf, SymbolicTensor) else as_tensor(leaf)
                 tensors.append(tensor)
                 shape = tensor.shape
                 key.append((tensor.dtype, None if shape is None else tuple(shape)))
                 leaves[index] = None
-            elif isinstance(leaf, Variable):
+            elif isinstance(leaf, Variable) or _is_one_of_a_kind(leaf):
                 key.append(_Same(leaf))
             elif isinstance(leaf, (float, complex)):
                 # 0.0 equals -0.0, and NaN not itself.

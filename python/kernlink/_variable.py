@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from . import raw_ops
-from ._kernlink import Tensor, as_tensor
+from ._kernlink import Tensor, as_tensor, destroy_resource
 
 _NUMBERS = itertools.count()
 
@@ -17,6 +17,9 @@ class Variable:
 
     Tapes record what is read, and functions take the variables that they use as they are when they are called.
     """
+
+    # Arrays of NumPy's leave their operators to the variable.
+    __array_priority__ = 100.0
 
     def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
         value = as_tensor(initial_value, dtype, True)
@@ -53,7 +56,11 @@ class Variable:
 
     def assign(self, value: Any) -> Variable:
         """Sets the value."""
-        raw_ops.AssignVariableOp(resource=self.handle, value=self._own(value))
+        value = self._own(value)
+        shape = getattr(value, "shape", self._shape)
+        if shape is not None and (len(shape) != len(self._shape) or _differ(shape, self._shape)):
+            raise ValueError(f"a value of shape {tuple(shape)} cannot be assigned to {self!r}")
+        raw_ops.AssignVariableOp(resource=self.handle, value=value)
         return self
 
     def assign_add(self, delta: Any) -> Variable:
@@ -143,8 +150,12 @@ class Variable:
         return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
+def _differ(shape: Any, own: tuple[int, ...]) -> bool:
+    return any(size is not None and size != other for size, other in zip(shape, own, strict=True))
+
+
 def _destroy(handle: Tensor) -> None:
     try:
-        raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
+        destroy_resource(handle)
     except Exception:  # The interpreter is ending.
         pass

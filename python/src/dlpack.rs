@@ -145,14 +145,15 @@ unsafe extern "C" fn delete_versioned(managed: *mut ManagedVersioned) {
 
 /// Deletes what nobody took out of a capsule.
 unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls it with the capsule, which has one of the two names until somebody takes its content.
-    unsafe {
+    // SAFETY: Python calls it, with the interpreter held, with the capsule, which has one of the two names until somebody takes its
+    // content.
+    Python::attach(|_| unsafe {
         if ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) == 1 {
             delete(ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast());
         } else if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) == 1 {
             delete_versioned(ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
         }
-    }
+    });
 }
 
 /// A capsule with the elements, which cannot be written to: it says so to consumers who ask for version 1.0.
@@ -200,34 +201,24 @@ pub(crate) fn has(object: &Bound<'_, PyAny>) -> bool {
     object.hasattr("__dlpack__").unwrap_or(false) || object.is_instance_of::<PyCapsule>()
 }
 
-/// What a capsule had, until it is dropped.
-enum Import {
-    Plain(*mut Managed),
-    Versioned(*mut ManagedVersioned),
-}
+const TAKEN: &CStr = c"kernlink_tensor";
+const TAKEN_VERSIONED: &CStr = c"kernlink_tensor_versioned";
 
-// SAFETY: DLPack lets consumers read, and delete, on any thread.
-unsafe impl Send for Import {}
-// SAFETY: as above; nothing is done through a shared reference.
-unsafe impl Sync for Import {}
-
-impl Drop for Import {
-    fn drop(&mut self) {
-        // SAFETY: taken out of its capsule, so that nobody else deletes it. Those who made it may be in Python.
-        Python::attach(|_| unsafe {
-            match *self {
-                Import::Plain(managed) => {
-                    if let Some(delete) = (*managed).delete {
-                        delete(managed);
-                    }
-                }
-                Import::Versioned(managed) => {
-                    if let Some(delete) = (*managed).delete {
-                        delete(managed);
-                    }
-                }
+/// Deletes what was taken out of another package's capsule. Python calls it with the interpreter held, whoever lets go.
+unsafe extern "C" fn give_back(capsule: *mut ffi::PyObject) {
+    // SAFETY: Python calls it once, with a capsule of one of the two names, whose content is deleted by nobody else.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, TAKEN.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(capsule, TAKEN.as_ptr()).cast::<Managed>();
+            if let Some(delete) = (*managed).delete {
+                delete(managed);
             }
-        });
+        } else if ffi::PyCapsule_IsValid(capsule, TAKEN_VERSIONED.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(capsule, TAKEN_VERSIONED.as_ptr()).cast::<ManagedVersioned>();
+            if let Some(delete) = (*managed).delete {
+                delete(managed);
+            }
+        }
     }
 }
 
@@ -255,8 +246,13 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
         }
     };
     let capsule = capsule.as_ptr();
+    let own = |content: *mut c_void, name: &'static CStr| -> PyResult<Py<PyAny>> {
+        // SAFETY: the pointer is not null and the name is static; what it returns is ours, or null with an exception set.
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(content, name.as_ptr(), Some(give_back))) }
+            .map(Bound::unbind)
+    };
     // SAFETY: the capsule's names say what is in it; renamed, it does not delete that any more.
-    let (import, elements) = unsafe {
+    let (owner, elements) = unsafe {
         if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast::<ManagedVersioned>();
             let (major, minor) = (*managed).version;
@@ -264,11 +260,11 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
                 return Err(PyBufferError::new_err(format!("version {major}.{minor} of DLPack is not known")));
             }
             ffi::PyCapsule_SetName(capsule, VERSIONED_USED.as_ptr());
-            (Import::Versioned(managed), &(*managed).elements)
+            (own(managed.cast(), TAKEN_VERSIONED)?, &(*managed).elements)
         } else if ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast::<Managed>();
             ffi::PyCapsule_SetName(capsule, PLAIN_USED.as_ptr());
-            (Import::Plain(managed), &(*managed).elements)
+            (own(managed.cast(), TAKEN)?, &(*managed).elements)
         } else {
             return Err(PyBufferError::new_err("this is no capsule of DLPack's, or its tensor was taken already"));
         }
@@ -309,7 +305,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
         return CoreTensor::from_bytes(dtype, shape, bytes).or_raise();
     }
     // SAFETY: the producer says that so many elements are there, and keeps them until it is told.
-    let tensor = unsafe { CoreTensor::from_memory(dtype, shape, pointer, Box::new(import)) }.or_raise()?;
+    let tensor = unsafe { CoreTensor::from_memory(dtype, shape, pointer, Box::new(owner)) }.or_raise()?;
     if dtype == DataType::Bool { bools(tensor) } else { Ok(tensor) }
 }
 

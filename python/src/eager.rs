@@ -300,3 +300,23 @@ pub(crate) fn run<'py>(
     let attrs = PyTuple::new(py, vec![py.None().into_bound(py); asked])?;
     execute(py, &PyString::intern(py, op), &PyTuple::new(py, inputs)?, &attrs, None)
 }
+
+/// Ends a resource, whatever records or is built on this thread.
+#[pyfunction]
+pub(crate) fn destroy_resource(py: Python<'_>, handle: &Bound<'_, Tensor>) -> PyResult<()> {
+    let context = context(py)?;
+    let mut request = NodeRequest::new(context.registry().op("DestroyResourceOp").or_raise()?.def);
+    request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));
+    request.attrs.insert("ignore_lookup_error", true);
+    py.detach(|| context.execute(&mut request, |_| Ok(()))).or_raise().map(drop)
+}
+
+/// A row of a tensor, by an op that tapes record.
+pub(crate) fn row<'py>(tensor: &Bound<'py, PyAny>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    let py = tensor.py();
+    let [begin, end, step] = [[row], [row + 1], [1]].map(|place| PyList::new(py, place));
+    let inputs = [tensor.clone(), begin?.into_any(), end?.into_any(), step?.into_any()];
+    // Of the masks, in order, only the last says anything: that the one dimension goes.
+    let attrs = (0, 0, 0, 0, 1).into_pyobject(py)?;
+    execute(py, &PyString::intern(py, "StridedSlice"), &PyTuple::new(py, inputs)?, &attrs, None)
+}

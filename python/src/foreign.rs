@@ -112,6 +112,7 @@ impl<'py> Array<'py> {
         };
         let Some(array) = Array::of(&ordered) else { return Ok(None) };
         match array.dtype()? {
+            Some(DataType::Bool) => array.shared(DataType::Bool)?.map(bools).transpose(),
             Some(dtype) => array.shared(dtype),
             None => Err(PyValueError::new_err(format!(
                 "an array of dtype {} cannot be a tensor",
@@ -121,12 +122,8 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Bools whose bytes Python wrote: others than 0 and 1 stand for true, in a copy.
+/// A copy of bools: Python may write other bytes than 0 and 1, which stand for true.
 pub(crate) fn bools(tensor: Tensor) -> PyResult<Tensor> {
-    let bytes = tensor.bytes().or_raise()?;
-    if bytes.iter().all(|&byte| byte <= 1) {
-        return Ok(tensor);
-    }
-    let bools: Vec<bool> = bytes.iter().map(|&byte| byte != 0).collect();
+    let bools: Vec<bool> = tensor.bytes().or_raise()?.iter().map(|&byte| byte != 0).collect();
     Tensor::from_vec(tensor.shape().clone(), bools).or_raise()
 }

@@ -13,7 +13,7 @@ use kernlink::proto::{graph_file, graph_from_bytes};
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyTuple};
 use smallvec::SmallVec;
 
 use crate::convert::Given;
@@ -330,6 +330,16 @@ pub(crate) struct SymbolicTensor {
 }
 
 impl SymbolicTensor {
+    fn is_in_body(&self) -> bool {
+        lock(&self.graph).is_body
+    }
+
+    fn is_same(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<SymbolicTensor>()
+            .is_ok_and(|other| Arc::ptr_eq(&other.get().graph, &self.graph) && other.get().output == self.output)
+    }
+
     /// The output, if it is of this graph.
     fn output_in(&self, graph: &Shared) -> PyResult<Output> {
         match Arc::ptr_eq(&self.graph, graph) {
@@ -413,11 +423,25 @@ impl SymbolicTensor {
         (Arc::as_ptr(&self.graph).addr() as u64) ^ ((self.output.node.index() as u64) << 8) ^ self.output.index as u64
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other
-            .cast::<SymbolicTensor>()
-            .is_ok_and(|other| Arc::ptr_eq(&other.get().graph, &self.graph) && other.get().output == self.output)
+    /// In a function as the op `Equal`; in a graph whether it is the same output, which dicts of feeds ask.
+    fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().is_in_body() && !other.is_none() {
+            true => crate::eager::run(slf.py(), "Equal", &[slf.as_any(), other]),
+            false => Ok(PyBool::new(slf.py(), slf.get().is_same(other)).to_owned().into_any()),
+        }
     }
+
+    fn __ne__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().is_in_body() && !other.is_none() {
+            true => crate::eager::run(slf.py(), "NotEqual", &[slf.as_any(), other]),
+            false => Ok(PyBool::new(slf.py(), !slf.get().is_same(other)).to_owned().into_any()),
+        }
+    }
+
+    /// Arrays of NumPy's leave their operators to it.
+    #[classattr]
+    #[pyo3(name = "__array_priority__")]
+    const ARRAY_PRIORITY: f64 = 100.0;
 }
 
 operators!(SymbolicTensor);

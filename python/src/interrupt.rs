@@ -25,7 +25,7 @@ pub(crate) fn run<T: Send>(
     result.or_raise()
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod unix {
     use std::cell::Cell;
     use std::mem::MaybeUninit;
@@ -68,28 +68,32 @@ mod unix {
         }
     }
 
-    /// Starts the thread that cancels runs; false if there can be none.
+    /// Starts the thread that cancels runs; false if there can be none. A forked child has no such thread, and the pipe is its
+    /// parent's.
     fn watch() -> bool {
-        static STARTED: OnceLock<bool> = OnceLock::new();
-        *STARTED.get_or_init(|| {
-            let mut ends = [0; 2];
-            // SAFETY: room for two descriptors.
-            if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-                return false;
-            }
-            PIPE.store(ends[1], Ordering::Relaxed);
-            let watch = move || {
-                let mut byte = [0u8];
-                // SAFETY: room for a byte.
-                while unsafe { libc::read(ends[0], byte.as_mut_ptr().cast(), 1) } == 1 {
-                    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    if let Some(current) = current {
-                        current.cancel(Error::cancelled("interrupted"));
-                    }
+        static STARTED: OnceLock<Option<u32>> = OnceLock::new();
+        let started = STARTED.get_or_init(|| start().then(std::process::id));
+        *started == Some(std::process::id())
+    }
+
+    fn start() -> bool {
+        let mut ends = [0; 2];
+        // SAFETY: room for two descriptors.
+        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+            return false;
+        }
+        PIPE.store(ends[1], Ordering::Relaxed);
+        let watch = move || {
+            let mut byte = [0u8];
+            // SAFETY: room for a byte.
+            while unsafe { libc::read(ends[0], byte.as_mut_ptr().cast(), 1) } == 1 {
+                let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(current) = current {
+                    current.cancel(Error::cancelled("interrupted"));
                 }
-            };
-            std::thread::Builder::new().name("kernlink-interrupt".to_owned()).spawn(watch).is_ok()
-        })
+            }
+        };
+        std::thread::Builder::new().name("kernlink-interrupt".to_owned()).spawn(watch).is_ok()
     }
 
     fn is_main(py: Python<'_>) -> PyResult<bool> {
@@ -102,10 +106,22 @@ mod unix {
         Ok(is_main)
     }
 
+    /// Whether a handler is called for Ctrl-C: it may be ignored, or left to the system.
+    fn is_handled() -> bool {
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: room for what stands there; zeros are no handler.
+        let now = unsafe {
+            libc::sigaction(libc::SIGINT, std::ptr::null(), now.as_mut_ptr());
+            now.assume_init()
+        };
+        now.sa_sigaction != libc::SIG_IGN && now.sa_sigaction != libc::SIG_DFL
+    }
+
     impl Watched {
-        /// `None` on other threads than the main one, which signals do not reach, and within another run.
+        /// `None` on other threads than the main one, which signals do not reach, within another run, and where Python has
+        /// no handler.
         pub(super) fn begin(py: Python<'_>) -> PyResult<Option<Watched>> {
-            if !is_main(py)? || !watch() {
+            if !is_main(py)? || !is_handled() || !watch() {
                 return Ok(None);
             }
             let cancellation = Cancellation::new();
@@ -143,7 +159,7 @@ mod unix {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 mod unix {
     use kernlink::step::Cancellation;
     use pyo3::prelude::*;

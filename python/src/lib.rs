@@ -39,6 +39,7 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::op_names, module)?)?;
     module.add_function(wrap_pyfunction!(describe::op_def, module)?)?;
     module.add_function(wrap_pyfunction!(eager::execute, module)?)?;
+    module.add_function(wrap_pyfunction!(eager::destroy_resource, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_op_library, module)?)?;
     module.add_function(wrap_pyfunction!(model::load_saved_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::load_graph, module)?)?;

@@ -151,12 +151,15 @@ impl GradientTape {
 
     /// Records what is computed from a tensor, or from several, from now on.
     fn watch(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+        let tensor_py = tensor.py();
         let one = |value: &Bound<'_, PyAny>| -> PyResult<()> {
             let value = handle_of(value);
             let tensor = value.cast::<Tensor>().map_err(|_| {
                 PyTypeError::new_err(format!("only tensors and variables can be watched, not a {}", value.get_type()))
             })?;
-            tensor.get().watch(|tensor| lock(&self.tape).watch(&tensor)).or_raise()
+            // Whoever holds the tape may wait for the interpreter.
+            let watch = |tensor: Traced| tensor_py.detach(|| lock(&self.tape).watch(&tensor));
+            tensor.get().watch(watch).or_raise()
         };
         match tensor.is_instance_of::<PyList>() || tensor.is_instance_of::<PyTuple>() {
             true => tensor.try_iter()?.try_for_each(|item| one(&item?)),
@@ -165,8 +168,8 @@ impl GradientTape {
     }
 
     /// Forgets what was recorded and watched.
-    fn reset(&self) {
-        lock(&self.tape).reset();
+    fn reset(&self, py: Python<'_>) {
+        py.detach(|| lock(&self.tape).reset());
     }
 
     /// The gradients of the sum of `target`, a tensor or a list, with respect to `sources`, a tensor or variable, or a list or

@@ -129,6 +129,11 @@ impl Tensor {
         PyTuple::new(py, self.0.shape().dims())
     }
 
+    /// Arrays of NumPy's leave their operators to it.
+    #[classattr]
+    #[pyo3(name = "__array_priority__")]
+    const ARRAY_PRIORITY: f64 = 100.0;
+
     /// The number of dimensions.
     #[getter]
     fn ndim(&self) -> usize {
@@ -217,7 +222,10 @@ impl Tensor {
 
     /// The elements in nested lists of Python's numbers, or of bytes; the element itself of a scalar.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        nested(py, &self.0, self.0.shape().dims(), 0)
+        let dtype = self.0.dtype();
+        let is_small = dtype.is_floating() && !matches!(dtype, DataType::Float | DataType::Double);
+        let tensor = if is_small { &crate::eager::cast(self.0.clone(), DataType::Float)? } else { &self.0 };
+        nested(py, tensor, tensor.shape().dims(), 0)
     }
 
     /// The only element.
@@ -252,18 +260,22 @@ impl Tensor {
     }
 
     /// A row.
-    fn __getitem__(&self, index: isize) -> PyResult<Tensor> {
-        let Some(&rows) = self.0.shape().dims().first() else {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let this = slf.get();
+        let Some(&rows) = this.0.shape().dims().first() else {
             return Err(PyIndexError::new_err("a scalar tensor has no rows"));
         };
         let at = if index < 0 { index + rows as isize } else { index };
         let Some(row) = usize::try_from(at).ok().filter(|row| *row < rows) else {
             return Err(PyIndexError::new_err(format!("there are {rows} rows, and no row {index}")));
         };
-        let mut shape = self.0.shape().clone();
+        if crate::tape::is_recording() {
+            return crate::eager::row(slf.as_any(), row);
+        }
+        let mut shape = this.0.shape().clone();
         shape.remove(0);
-        let row = self.0.slice_rows(row, row + 1).and_then(|row| row.reshaped(shape)).or_raise()?;
-        Ok(Tensor::new(row))
+        let row = this.0.slice_rows(row, row + 1).and_then(|row| row.reshaped(shape)).or_raise()?;
+        Ok(Bound::new(slf.py(), Tensor::new(row))?.into_any())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

@@ -21,8 +21,9 @@ TYPED, REFUSED = TESTS / "typed.py", TESTS / "refused.py"
 
 def test_the_stubs_are_what_the_generator_writes(tmp_path: pathlib.Path) -> None:
     # In a process of its own: this one may have loaded libraries of ops.
-    command = [sys.executable, str(TESTS.parent / "generate_stubs.py"), str(tmp_path)]
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, check=True)
+    run = "import runpy, sys; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__')"
+    command = [sys.executable, "-c", run, str(TESTS.parent / "generate_stubs.py"), str(tmp_path)]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, check=True)
     written = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
     assert written.keys() == {"raw_ops.pyi", "ops.pyi", "_outputs.pyi"}
     for name, text in written.items():

@@ -272,12 +272,14 @@ def test_dlpack_to_numpy_and_from_it(name: str, shape: tuple[int, ...]) -> None:
     array = np.ones(shape, name)
     tensor = kl.from_dlpack(array)
     assert tensor.dtype.name == name and tensor.shape == shape and tensor.tolist() == array.tolist()
-    if array.size:
+    # Of bools Python may change the bytes to what is no bool.
+    if array.size and name != "bool":
         assert address(tensor.numpy()) == address(array)
     back = np.from_dlpack(tensor)
     assert back.dtype == array.dtype and back.shape == shape and np.array_equal(back, array)
     assert not back.flags.writeable
-    if array.size:
+    # Of bools Python may write bytes that are none: these are copied.
+    if array.size and name != "bool":
         assert address(back) == address(array)
 
 
@@ -344,9 +346,12 @@ def test_dlpack_holds_the_memory() -> None:
     assert np.array_equal(back, np.arange(100_000))
     del back
     gc.collect()
+    # What NumPy lets go of is let go of at the package's next call.
+    kl.constant(0)
     assert sys.getrefcount(array) == before
     capsule = kl.from_dlpack(array).__dlpack__()
     del capsule
+    kl.constant(0)
     assert sys.getrefcount(array) == before
 
 
