@@ -2,7 +2,7 @@
 
     >>> import kernlink as kl
     >>> kl.raw_ops.MatMul(a=[[1.0, 2.0]], b=[[3.0], [4.0]])
-    <kernlink.Tensor: shape=(1, 1), dtype=float32, value=[[11]]>
+    <kernlink.Tensor: shape=(1, 1), dtype=float32, value=[[11.0]]>
 
 `raw_ops` has the ops by their names, with arguments by name; `ops` has the same as functions in snake case. `saved_model.load` and
 `load_graph` run models; `load_op_library` brings ops of one's own.

@@ -55,7 +55,7 @@ pub(crate) fn cast(tensor: CoreTensor, dtype: DataType) -> PyResult<CoreTensor> 
     })
 }
 
-/// The declarations of the ops that ran, by the text that Python names them by, which a function passes at every call.
+/// The declaration of an op.
 fn declaration(context: &EagerContext, op: &Bound<'_, PyString>) -> PyResult<&'static OpDef> {
     Ok(context.registry().op(op.extract::<&str>()?).or_raise()?.def)
 }
@@ -98,7 +98,7 @@ pub(crate) fn execute<'py>(
         let (request, lent) = request::<Traced>(def, inputs, attrs, name)?;
         let mut results = crate::tape::execute(py, def, request, &mut lengths)?;
         if !lent.is_none() {
-            // Nothing that a tape knows has lent memory: what has, it gave on as it is.
+            // A copy is another tensor to the tapes: what lent memory came to be as it was is a constant to them.
             for result in &mut results {
                 let mut copy = [result.tensor().clone()];
                 if lent.keep_out_of(&mut copy)? {

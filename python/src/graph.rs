@@ -285,8 +285,8 @@ impl Graph {
         Ok(found.or_raise()?.into_iter().map(symbolic).collect())
     }
 
-    /// Makes a function of the graph, under a name that no other has, and adds it to those that can be called; returns the name,
-    /// the tensors that it captured, and whether it has effects.
+    /// Makes a function of the graph, under a name that no other has, and adds it to those that can be called; returns the
+    /// tensors that it captured, and whether it has effects.
     fn _finish(
         &self,
         py: Python<'_>,

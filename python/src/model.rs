@@ -60,7 +60,7 @@ impl SavedModel {
         Ok(signatures)
     }
 
-    /// The session that it runs in.
+    /// The graph as a serialized GraphDef.
     #[getter]
     fn graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
         graph_def(py, self.0.session().graph())
