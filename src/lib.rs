@@ -98,6 +98,12 @@ pub mod testing;
 
 pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
+#[cfg(all(feature = "gpu-shaders", not(feature = "gpu")))]
+pub mod gpu {
+    //! Kernels in WGSL, in a build without a device that runs them.
+
+    pub use kernlink_framework::kernel::shader as wgsl;
+}
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
 #[cfg(feature = "library")]

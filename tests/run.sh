@@ -38,7 +38,7 @@ step "lints of everything"
 cargo clippy --locked --workspace --all-targets --features cli,gpu,train -- -D warnings
 step "lints of every feature by itself, and of the default ones"
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
-for feature in "" $families gradients train rayon gpu; do
+for feature in "" $families gradients train rayon gpu gpu-shaders; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
 cargo clippy --locked --quiet --tests -- -D warnings
@@ -55,7 +55,7 @@ KERNLINK_FEATURES=cli,train bash python/test.sh
 step "the digits example"
 "$CARGO_TARGET_DIR/debug/examples/digits"
 step "the GPU, on the software driver unless KERNLINK_GPU names another"
-cargo test --locked --workspace --features cli,gpu --test gpu
+cargo test --locked --workspace --features cli,gpu --test gpu --test loaded_gpu
 step "a build of one family"
 cargo test --locked --quiet -p kernlink-ops -p kernlink-kernels -p kernlink-kernels-element-wise --lib --no-default-features --features nn
 step "a program built by a selection"

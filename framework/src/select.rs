@@ -226,6 +226,7 @@ impl LeftOut {
             provider: self.provider,
             location: self.location,
             element_wise: None,
+            shader: None,
             waits: false,
             create: CreateKernel::Function(create_left_out),
             created: AtomicU64::new(0),

@@ -1,5 +1,6 @@
 //! The device: opens an adapter, keeps its tensors and runs its shaders.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,7 @@ use crate::refusal::Refusals;
 use crate::timing::Timing;
 use crate::transfer::{self, device_bytes};
 use crate::variants::Variants;
+use crate::wgsl;
 use crate::windows::Limits;
 
 /// How many bytes of uploads wait for a submission at most.
@@ -389,6 +391,10 @@ impl Device for GpuDevice {
 
     fn pool(&self) -> Option<&Arc<kernlink::threads::ThreadPool>> {
         None
+    }
+
+    fn runner(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(&wgsl::RUNNER)
     }
 
     fn has_own_memory(&self) -> bool {

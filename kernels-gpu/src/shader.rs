@@ -11,8 +11,7 @@ use crate::composition;
 use crate::device::Gpu;
 use crate::pipeline::Pipeline;
 
-/// The threads of a workgroup unless a shader says otherwise.
-pub const WORKGROUP: u32 = 64;
+pub use kernlink::kernel::shader::WORKGROUP;
 
 /// What the elements of a buffer are in a shader.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

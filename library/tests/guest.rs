@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use kernlink::attr::AttrValue;
 use kernlink::collect::linked_ops;
+use kernlink::device::CpuDevice;
 use kernlink::dtype::{DataType, NUMBER_TYPES, TString};
 use kernlink::graph::{Graph, NodeBuilder, Output};
 use kernlink::registry::Registry;
@@ -29,7 +30,7 @@ fn registry() -> &'static Arc<Registry> {
 }
 
 fn run(op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Result<Vec<Tensor>> {
-    common::run(registry(), op, attrs, inputs)
+    common::run(registry(), &CpuDevice::new(2).unwrap(), op, attrs, inputs)
 }
 
 fn texts(texts: &[&str]) -> Tensor {
@@ -57,7 +58,7 @@ fn what_is_not_offered_is_named() {
     let lines: Vec<_> = said.lines().collect();
     let expected = [
         "kernlink: library kernlink-library: kernels not offered: DoubleLater: \
-         kernels for GPU cannot share their device's memory with a host",
+         of those for a GPU only such go along of which the shader is all that is written",
         "kernlink: library kernlink-library: ops not offered: CallFunction: `f` is a function, which a library cannot call",
         "kernlink: library kernlink-library: ops not offered: MakeVariant: `list` is a variant, whose value no other program knows",
         "kernlink: library kernlink-library: ops not offered: ReadReference: `variable` is a reference, which a library cannot hold",

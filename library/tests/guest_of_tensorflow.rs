@@ -8,6 +8,7 @@ mod ops;
 use std::sync::Arc;
 
 use kernlink::Code;
+use kernlink::device::CpuDevice;
 use kernlink::registry::Registry;
 use kernlink::tensor::Tensor;
 use kernlink_library::guest::HostKind;
@@ -27,8 +28,10 @@ fn what_is_offered_is_the_same() {
 
 #[test]
 fn kernels_that_wait_end_within_the_call() {
-    let doubled = common::run(registry(), "DoubleLater", &[], vec![Tensor::scalar(4.0f32)]).unwrap();
+    let doubled =
+        common::run(registry(), &CpuDevice::new(2).unwrap(), "DoubleLater", &[], vec![Tensor::scalar(4.0f32)]).unwrap();
     assert_eq!(doubled[0].to_scalar::<f32>().unwrap(), 8.0);
-    let late = common::run(registry(), "DoubleLater", &[], vec![Tensor::scalar(-1.0f32)]).unwrap_err();
+    let late = common::run(registry(), &CpuDevice::new(2).unwrap(), "DoubleLater", &[], vec![Tensor::scalar(-1.0f32)])
+        .unwrap_err();
     assert_eq!(late.code(), Code::OutOfRange);
 }

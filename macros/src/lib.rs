@@ -154,7 +154,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Kernels in WGSL
 ///
-/// With `wgsl` it stands on a unit struct, and the shader is all there is to write. The feature `gpu` is needed;
+/// With `wgsl` it stands on a unit struct, and the shader is all there is to write. The feature `gpu` is needed, or `gpu-shaders`;
 /// `kernlink::gpu::wgsl` says what a shader sees.
 ///
 /// ```ignore

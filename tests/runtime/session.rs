@@ -403,6 +403,7 @@ fn kernel(kernel: &KernelDef, line: u32) -> &'static KernelDef {
         provider: kernel.provider,
         location: Location { file: "elsewhere.rs", line },
         element_wise: kernel.element_wise,
+        shader: kernel.shader,
         waits: kernel.waits,
         create: kernel.create,
         created: Default::default(),

@@ -142,7 +142,7 @@ impl<T: Number + PartialOrd> OpKernel<MedianPool> for MedianPoolKernel<T> {
 }
 
 /// The same on the GPU.
-#[cfg(feature = "gpu")]
+#[cfg(feature = "gpu-shaders")]
 mod gpu {
     use kernlink::gpu::wgsl::Launch;
 

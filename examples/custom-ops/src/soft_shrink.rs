@@ -68,7 +68,7 @@ fn gradient(g: &mut GradientScope<'_>, threshold: f32, x: Value, d_y: Value) -> 
 }
 
 /// The same on the GPU, where a function of elements needs no more to be part of chains.
-#[cfg(feature = "gpu")]
+#[cfg(feature = "gpu-shaders")]
 #[register_kernel(
     device = Gpu,
     op = SoftShrink,

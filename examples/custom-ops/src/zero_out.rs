@@ -48,7 +48,7 @@ fn gradient(g: &mut GradientScope<'_>, preserve_index: i64, d_zeroed: Value) -> 
 }
 
 /// The same on the GPU: its elements are all there is to say.
-#[cfg(feature = "gpu")]
+#[cfg(feature = "gpu-shaders")]
 #[register_kernel(
     device = Gpu,
     op = ZeroOut,
@@ -59,7 +59,7 @@ fn gradient(g: &mut GradientScope<'_>, preserve_index: i64, d_zeroed: Value) -> 
 )]
 struct ZeroOutOnGpu;
 
-#[cfg(feature = "gpu")]
+#[cfg(feature = "gpu-shaders")]
 fn zeroed_shape(launch: &kernlink::gpu::wgsl::Launch<ZeroOut>) -> Result<Shape> {
     let (shape, index) = (launch.input_shape(ZeroOut::TO_ZERO), launch.attrs().preserve_index);
     let count = shape.num_elements();

@@ -108,6 +108,12 @@ pub trait Device: Any + Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// What the device offers to kernels of a kind that only some devices run, which know its type, such as the
+    /// [`ShaderRunner`](crate::kernel::shader::ShaderRunner) of those that run shaders.
+    fn runner(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
     /// Counters of the device since it was opened, by name; empty if it has none.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

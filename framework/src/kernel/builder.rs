@@ -182,6 +182,7 @@ impl KernelDefBuilder {
             provider: &Provider::RUN_TIME,
             location: self.location,
             element_wise,
+            shader: None,
             waits,
             create,
             created: AtomicU64::new(0),

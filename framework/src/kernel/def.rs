@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::shader::ShaderDef;
 use super::{DynKernel, ElementWise, RawConstruction};
 use crate::device::DeviceType;
 use crate::dtype::DataType;
@@ -116,8 +117,7 @@ impl Provider {
     }
 
     /// Stands for the crate of what is registered at run time.
-    pub(crate) const RUN_TIME: Provider =
-        Provider::new("(registered at run time)", Location { file: file!(), line: line!() });
+    pub const RUN_TIME: Provider = Provider::new("(registered at run time)", Location { file: file!(), line: line!() });
 }
 
 /// The provider that a crate is: implemented by [`provider!`](crate::provider), for a type that is the crate's own.
@@ -169,6 +169,8 @@ pub struct KernelDef {
     pub location: Location,
     /// What it computes of each element, if it computes each by itself.
     pub element_wise: Option<ElementWise>,
+    /// The shader that is all of it that is written, if so.
+    pub shader: Option<ShaderDef>,
     /// Whether the kernel may wait, as an [`AsyncOpKernel`](super::AsyncOpKernel) does. Of one that a function makes it is not
     /// known before it is made.
     pub waits: bool,

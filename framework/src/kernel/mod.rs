@@ -15,6 +15,7 @@ mod memory;
 pub mod place;
 mod resources;
 mod runner;
+pub mod shader;
 mod split;
 mod surroundings;
 

@@ -13,7 +13,7 @@ use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
 /// The GraphDef version that Kernlink reads and writes: that of TensorFlow 2.21.
-pub(crate) const GRAPH_DEF_VERSION: i32 = 2474;
+pub const GRAPH_DEF_VERSION: i32 = 2474;
 
 /// Infers the shapes of a node's outputs.
 pub type ShapeFn = fn(&mut InferenceContext<'_>) -> Result<()>;

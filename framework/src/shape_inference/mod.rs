@@ -43,6 +43,5 @@ pub use arithmetic::DimOrConstant;
 pub(crate) use computed::Inferred;
 pub(crate) use computed::{Said, check_outputs, infer_call};
 pub(crate) use constrain::subshape_indices;
-pub(crate) use context::GRAPH_DEF_VERSION;
-pub use context::{DimHandle, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};
+pub use context::{DimHandle, GRAPH_DEF_VERSION, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};
 pub use linked::{LinkedDim, LinkedShape, LinkedShapeAndType, Links};

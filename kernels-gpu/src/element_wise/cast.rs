@@ -6,7 +6,9 @@ use kernlink::kernel::{KernelContext, Meet};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
 
-use super::driver::{self, ElementWise, Function, Operands};
+use kernlink::kernel::shader::Operands;
+
+use super::driver::{self, ElementWise, Function};
 use crate::shader::{Program, Scalar, scalar_of};
 
 pub(super) const FILE: &str = include_str!("cast.wgsl");

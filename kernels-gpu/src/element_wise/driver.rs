@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{Meet, RawContext};
+use kernlink::kernel::RawContext;
+use kernlink::kernel::shader::Operands;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
 use smallvec::SmallVec;
@@ -28,28 +29,6 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 pub(super) const LIMIT: usize = 8;
 /// The most dimensions that two operands broadcast along: TensorFlow has no kernel for more.
 pub(super) const BINARY_LIMIT: usize = 5;
-
-/// What an element-wise function asks of its operands' shapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operands {
-    /// They broadcast.
-    Broadcast,
-    /// They are equal.
-    Equal,
-    /// They have as many elements. The first is that of the result.
-    Alike,
-}
-
-impl Operands {
-    /// The same, as a kernel says it of itself.
-    pub const fn meet(self) -> Meet {
-        match self {
-            Operands::Broadcast => Meet::Broadcast,
-            Operands::Equal => Meet::Equal,
-            Operands::Alike => Meet::Alike,
-        }
-    }
-}
 
 /// A function of one to three elements, which a file in WGSL has. Its arguments and its result are what the operands hold,
 /// but of halves they are `f32`, and of bools `u32`; in the file `T` is the type of the last argument, `R` that of the

@@ -12,5 +12,4 @@ mod fused;
 mod narrow;
 mod select;
 
-pub use driver::Operands;
 pub(crate) use driver::{ElementWise, Function, computed, flat_program, programs};

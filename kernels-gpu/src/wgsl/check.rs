@@ -5,7 +5,9 @@ use naga::{
     AddressSpace, GlobalVariable, Handle, Module, ScalarKind, ShaderStage, Span, StorageAccess, Type, TypeInner,
 };
 
-use super::source::{Bound, Dispatch, Member, Source};
+use kernlink::kernel::shader::{Dispatch, Source};
+
+use super::source::{Assembly, Bound, Member};
 use crate::shader::{Program, Scalar};
 
 /// What devices may lack, by the names that registrations give it.
@@ -21,7 +23,8 @@ const CAPABILITIES: &[(&str, Capabilities)] = &[
 type Checked<T> = std::result::Result<T, String>;
 
 /// Checks a program. That of a raw shader learns the size of its workgroups.
-pub(super) fn check(source: &Source, program: &mut Program, bound: &[Bound], members: &[Member]) -> Checked<()> {
+pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], members: &[Member]) -> Checked<()> {
+    let source: &Source = &source;
     let path = source.path();
     let module = naga::front::wgsl::parse_str(&program.text).map_err(|error| {
         let said = error.emit_to_string_with_path(&program.text, &path);

@@ -3,18 +3,18 @@
 use std::marker::PhantomData;
 
 use kernlink::error::Result;
-use kernlink::kernel::{self, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::shader::{Source, WgslKernel};
+use kernlink::kernel::{self, DynKernel, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 
-use super::WgslKernel;
 use super::kernel::{attr_words, dtypes};
+use super::source::Assembly;
 use crate::element_wise;
 use crate::refusal::Refusal;
 
 /// A kernel of which only a function of elements is written, for one node.
 pub struct ElementWise<K, O> {
-    function: element_wise::ElementWise,
-    params: Vec<u32>,
+    runner: Runner,
     kernel: PhantomData<fn() -> (K, O)>,
 }
 
@@ -23,24 +23,44 @@ impl<K: WgslKernel<O>, O: Op> OpKernel<O> for ElementWise<K, O> {
         Some((meet, parameter)) => Some(kernel::ElementWise {
             parameter,
             meet,
-            function: |inputs, output| K::source().function_of(inputs, output)?.joins(),
+            function: |inputs, output| Assembly(K::source()).function_of(inputs, output)?.joins(),
         }),
         None => None,
     };
 
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<ElementWise<K, O>> {
-        let source = K::source();
-        let function = source.checked_function(&dtypes(source, ctx.attrs)?)?;
-        let refusal = source.refusal.filter(|_| function.refuses());
-        let refusal = refusal.map(|(code, message)| Refusal::new(ctx, code, message));
-        Ok(ElementWise {
-            function: element_wise::ElementWise::new(function, refusal),
-            params: attr_words(source, ctx.attrs)?,
-            kernel: PhantomData,
-        })
+        Ok(ElementWise { runner: Runner::new(K::source(), ctx)?, kernel: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        self.runner.compute(ctx)
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+/// The same of any op.
+pub(super) struct Runner {
+    function: element_wise::ElementWise,
+    params: Vec<u32>,
+}
+
+impl Runner {
+    pub(super) fn new(source: &'static Source, raw: &RawConstruction<'_>) -> Result<Runner> {
+        let function = Assembly(source).checked_function(&dtypes(source, raw.attrs)?)?;
+        let refusal = source.refusal.filter(|_| function.refuses());
+        let refusal = refusal.map(|(code, message)| Refusal::new(raw, code, message));
+        Ok(Runner {
+            function: element_wise::ElementWise::new(function, refusal),
+            params: attr_words(source, raw.attrs)?,
+        })
+    }
+}
+
+impl DynKernel for Runner {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         self.function.compute(ctx, &self.params)
     }
 

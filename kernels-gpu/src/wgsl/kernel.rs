@@ -1,36 +1,68 @@
 //! The kernel that runs a [`Source`].
 
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::op::{Op, OpDef, Signature};
-use kernlink::shape::{PartialShape, Shape};
-use kernlink::shape_inference::{InferenceContext, ShapeFn};
+use kernlink::kernel::shader::{
+    Dispatch, LaunchFunctions, Param, ParamType, ParamValue, RawLaunch, ShaderNode, ShaderRunner, Source, WgslKernel,
+    functions,
+};
+use kernlink::kernel::{DynKernel, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::op::{Op, OpDef};
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
-use super::source::{Dispatch, Param, ParamType, ParamValue, Source};
-use super::{Launch, WgslKernel};
+use super::element_wise;
+use super::source::Assembly;
 use crate::device::{GpuDevice, Groups};
 use crate::shader::Shader;
 
+/// How the device makes kernels of shaders whose ops it does not know by their types.
+pub(crate) static RUNNER: ShaderRunner = ShaderRunner(|source, functions, raw| {
+    Ok(match source.dispatch {
+        Dispatch::ElementWise(_) => Box::new(element_wise::Runner::new(source, raw)?),
+        _ => Box::new(Runner::new(source, functions, raw)?),
+    })
+});
+
 /// A kernel of which only the shader is written, for one node.
-pub struct Kernel<K, O: Op> {
+pub struct Kernel<K, O> {
+    runner: Runner,
+    kernel: PhantomData<fn() -> (K, O)>,
+}
+
+impl<K: WgslKernel<O>, O: Op> OpKernel<O> for Kernel<K, O> {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Kernel<K, O>> {
+        let functions = functions::<K, O>(&ShaderNode::of(ctx)?)?;
+        Ok(Kernel { runner: Runner::new(K::source(), functions, ctx)?, kernel: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        self.runner.compute(ctx)
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+/// The same of any op.
+struct Runner {
+    source: &'static Source,
+    functions: Box<dyn LaunchFunctions>,
     shader: Shader,
-    attrs: O::Attrs,
-    kernel: PhantomData<fn() -> K>,
     /// The values of the parameters that are attrs, in order.
     attr_words: Vec<u32>,
-    /// The positions of the inputs and outputs to which the shader is bound.
+    /// Whether functions say the values of some parameters.
+    is_computed: bool,
+    /// The positions of the inputs to which the shader is bound.
     bound_inputs: Vec<usize>,
     /// Of the arguments that decide how many threads there are, and whose shapes are parameters.
     dispatched: Place,
     shapes: Vec<(Place, u32)>,
-    inference: Inference,
 }
 
 /// Where an argument is.
@@ -40,38 +72,8 @@ enum Place {
     Output(usize),
 }
 
-impl<K: WgslKernel<O>, O: Op> OpKernel<O> for Kernel<K, O> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Kernel<K, O>> {
-        let source = K::source();
-        let raw: &RawConstruction<'_> = ctx;
-        let program = source.program(&dtypes(source, raw.attrs)?)?;
-        let attrs = O::read_attrs(raw.attrs)?;
-        let attr_words = attr_words(source, raw.attrs)?;
-        let is_bound = |position: &usize| {
-            let arg = source.op.inputs.get(*position);
-            arg.is_some_and(|arg| !source.host_memory.contains(&&*arg.name))
-        };
-        let dispatched = match source.dispatch {
-            Dispatch::Function | Dispatch::ElementWise(_) | Dispatch::Elements { of: "", .. } => Place::Output(0),
-            Dispatch::Elements { of, .. } | Dispatch::Rows { of } | Dispatch::Tiles { of, .. } => place(source.op, of)?,
-        };
-        let shapes = source.params.iter().filter_map(|param| match param.value {
-            ParamValue::Shape { rank } => Some(place(source.op, param.name).map(|place| (place, rank))),
-            _ => None,
-        });
-        Ok(Kernel {
-            shader: Shader::new(program),
-            attrs,
-            kernel: PhantomData,
-            attr_words,
-            bound_inputs: (0..raw.signature.inputs.len()).filter(is_bound).collect(),
-            dispatched,
-            shapes: shapes.collect::<Result<_>>()?,
-            inference: Inference::new(source, raw)?,
-        })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+impl DynKernel for Runner {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let outputs = self.launch(ctx)?;
         for (index, tensor) in outputs.into_iter().enumerate() {
             ctx.set_output_at(index, tensor)?;
@@ -84,17 +86,41 @@ impl<K: WgslKernel<O>, O: Op> OpKernel<O> for Kernel<K, O> {
     }
 }
 
-impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
+impl Runner {
+    fn new(source: &'static Source, functions: Box<dyn LaunchFunctions>, raw: &RawConstruction<'_>) -> Result<Runner> {
+        let program = Assembly(source).program(&dtypes(source, raw.attrs)?)?;
+        let is_bound = |position: &usize| {
+            let arg = source.op.inputs.get(*position);
+            arg.is_some_and(|arg| !source.host_memory.contains(&&*arg.name))
+        };
+        let dispatched = match source.dispatch {
+            Dispatch::Function | Dispatch::ElementWise(_) | Dispatch::Elements { of: "", .. } => Place::Output(0),
+            Dispatch::Elements { of, .. } | Dispatch::Rows { of } | Dispatch::Tiles { of, .. } => place(source.op, of)?,
+        };
+        let shapes = source.params.iter().filter_map(|param| match param.value {
+            ParamValue::Shape { rank } => Some(place(source.op, param.name).map(|place| (place, rank))),
+            _ => None,
+        });
+        Ok(Runner {
+            source,
+            functions,
+            shader: Shader::new(program),
+            attr_words: attr_words(source, raw.attrs)?,
+            is_computed: source.params.iter().any(|param| matches!(param.value, ParamValue::Computed(_))),
+            bound_inputs: (0..raw.signature.inputs.len()).filter(is_bound).collect(),
+            dispatched,
+            shapes: shapes.collect::<Result<_>>()?,
+        })
+    }
+
     /// Records the run; gives the outputs.
     fn launch(&self, ctx: &RawContext<'_>) -> Result<SmallVec<[Tensor; 2]>> {
-        let source = K::source();
+        let source = self.source;
         let gpu = GpuDevice::of(ctx)?;
-        let inputs = (0..ctx.num_inputs()).map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
-        let launch = Launch { attrs: &self.attrs, gpu, inputs, outputs: &[] };
-        let shapes = match K::outputs(&launch) {
-            Some(shapes) => shapes?,
-            None => self.inference.run(ctx, &launch.inputs, source)?,
-        };
+        let inputs =
+            (0..ctx.num_inputs()).map(|index| ctx.input_at(index)).collect::<Result<SmallVec<[&Tensor; 8]>>>()?;
+        let launch = RawLaunch { inputs: &inputs, outputs: &[] };
+        let shapes = self.functions.outputs(launch)?;
         if shapes.len() != ctx.num_outputs() {
             let message =
                 format!("`{}` says the shapes of {} outputs of {}", source.name, shapes.len(), ctx.num_outputs());
@@ -103,12 +129,12 @@ impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
         let outputs = shapes.iter().enumerate();
         let outputs = outputs.map(|(index, shape)| gpu.allocate_output(ctx, index, shape.clone()));
         let outputs = outputs.collect::<Result<SmallVec<[Tensor; 2]>>>()?;
-        let launch = Launch { outputs: &shapes, ..launch };
+        let launch = RawLaunch { outputs: &shapes, ..launch };
 
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
-        let groups = self.groups(&launch, &mut words)?;
+        let groups = self.groups(launch, &mut words)?;
         let mut attrs = self.attr_words.iter().copied();
-        let computed = K::computed(&launch)?;
+        let computed = if self.is_computed { self.functions.computed(launch)? } else { Vec::new() };
         let mut computed = computed.iter().copied();
         let mut shape_params = self.shapes.iter();
         for param in source.params {
@@ -117,7 +143,7 @@ impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
                 ParamValue::Computed(_) => words.extend(computed.next()),
                 ParamValue::Shape { .. } => {
                     let Some(&(place, rank)) = shape_params.next() else { continue };
-                    let shape = shape_of(&launch, place);
+                    let shape = shape_of(launch, place);
                     if shape.rank() != rank as usize {
                         let message = format!("`{}` must have rank {rank}, not shape {shape}", param.name);
                         return Err(Error::invalid_argument(message));
@@ -128,17 +154,17 @@ impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
                 }
             }
         }
-        let bound = self.bound_inputs.iter().map(|&index| launch.inputs[index]).chain(&outputs);
+        let bound = self.bound_inputs.iter().map(|&index| inputs[index]).chain(&outputs);
         gpu.dispatch(&self.shader, &bound.collect::<SmallVec<[&Tensor; 8]>>(), &words, groups)?;
         Ok(outputs)
     }
 
     /// How many threads there are; the parameters of the dispatch rule go to `words`.
-    fn groups(&self, launch: &Launch<'_, O>, words: &mut SmallVec<[u32; 32]>) -> Result<Groups> {
+    fn groups(&self, launch: RawLaunch<'_>, words: &mut SmallVec<[u32; 32]>) -> Result<Groups> {
         let shape = shape_of(launch, self.dispatched);
         let elements = shape.num_elements();
-        Ok(match K::source().dispatch {
-            Dispatch::Function => Groups::Exactly(K::groups(launch)?),
+        Ok(match self.source.dispatch {
+            Dispatch::Function => Groups::Exactly(self.functions.groups(launch)?),
             Dispatch::ElementWise(_) => Groups::Elements(elements),
             Dispatch::Elements { each, .. } => Groups::Elements(elements.div_ceil(each as usize)),
             Dispatch::Rows { .. } => {
@@ -161,7 +187,7 @@ impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
     }
 }
 
-fn shape_of<'a, O: Op>(launch: &Launch<'a, O>, place: Place) -> &'a Shape {
+fn shape_of(launch: RawLaunch<'_>, place: Place) -> &Shape {
     match place {
         Place::Input(index) => launch.inputs[index].shape(),
         Place::Output(index) => &launch.outputs[index],
@@ -212,57 +238,5 @@ fn attr_word(source: &Source, param: &Param, attrs: &AttrMap) -> Result<u32> {
         (Some(&AttrValue::Bool(value)), ParamType::F32) => Ok(f32::from(u8::from(value)).to_bits()),
         (Some(&AttrValue::Bool(value)), ParamType::I32 | ParamType::U32) => Ok(u32::from(value)),
         _ => Err(Error::invalid_argument(format!("the node has no attr `{}` for the shader", param.name))),
-    }
-}
-
-/// The op's shape function, as a way to know the shapes of a kernel's outputs.
-struct Inference {
-    shape_fn: Option<ShapeFn>,
-    attrs: AttrMap,
-    signature: Signature,
-    graph_def_version: i32,
-    /// The last answer: shapes of inputs and outputs. Values of inputs are not among the questions.
-    last: Mutex<Option<(Vec<Shape>, Vec<Shape>)>>,
-}
-
-impl Inference {
-    fn new(source: &Source, raw: &RawConstruction<'_>) -> Result<Inference> {
-        Ok(Inference {
-            shape_fn: raw.registry.op(&source.op.name)?.shape_fn,
-            attrs: raw.attrs.clone(),
-            signature: raw.signature.clone(),
-            graph_def_version: raw.graph_def_version(),
-            last: Mutex::default(),
-        })
-    }
-
-    fn run(&self, ctx: &RawContext<'_>, inputs: &[&Tensor], source: &Source) -> Result<Vec<Shape>> {
-        let depends_on_values = !source.host_memory.is_empty();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((asked, answer)) = &*last
-            && !depends_on_values
-            && asked.iter().eq(inputs.iter().map(|input| input.shape()))
-        {
-            return Ok(answer.clone());
-        }
-        let unknown = || {
-            let (op, name) = (ctx.op(), source.name);
-            let message = format!(
-                "op {} does not say what its outputs' shapes are: let `{name}` say `outputs = function`",
-                op.name
-            );
-            Error::internal(message)
-        };
-        let shape_fn = self.shape_fn.ok_or_else(unknown)?;
-        let shapes = inputs.iter().map(|input| PartialShape::from(input.shape())).collect();
-        let on_host = |input: &&Tensor| input.device_memory().is_none().then(|| (*input).clone());
-        let values = inputs.iter().map(on_host).collect();
-        let mut inference = InferenceContext::new(ctx.op(), &self.attrs, &self.signature, shapes, values);
-        inference.set_graph_def_version(self.graph_def_version);
-        inference.run(shape_fn)?;
-        let answer = inference.into_outputs().iter().map(PartialShape::to_shape).collect::<Option<Vec<_>>>();
-        let answer = answer.ok_or_else(unknown)?;
-        *last = Some((inputs.iter().map(|input| input.shape().clone()).collect(), answer.clone()));
-        Ok(answer)
     }
 }

@@ -48,55 +48,24 @@
 mod check;
 mod element_wise;
 mod kernel;
-mod launch;
 mod source;
 
-pub use crate::capability::assert_capability;
-pub use crate::element_wise::Operands;
 #[cfg(test)]
 pub(crate) use check::check_program;
 pub use element_wise::ElementWise;
 pub use kernel::Kernel;
-pub use launch::{IntoShapes, Launch, Word, groups, shapes, word};
-pub use source::{Checked, Dispatch, Param, ParamType, ParamValue, Source};
+pub(crate) use kernel::RUNNER;
+pub use kernlink::kernel::shader::{
+    Dispatch, IntoShapes, Launch, Made, Operands, Param, ParamType, ParamValue, RawLaunch, Source, WgslKernel, Word,
+    groups, shapes, word,
+};
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::Meet;
 use kernlink::op::Op;
-use kernlink::shape::Shape;
 
 use crate::shader::Program;
-
-/// A kernel of op `O` of which only the shader is written. Implemented by `#[register_kernel]`.
-pub trait WgslKernel<O: Op>: Send + Sync + 'static {
-    /// If it is a function of elements, how the inputs' shapes meet, and the attr that is an argument, if there is one.
-    const ELEMENT_WISE: Option<(Meet, Option<&'static str>)> = None;
-
-    /// The shader, and what is to be known of it.
-    fn source() -> &'static Source;
-
-    /// The values of those parameters that functions say, in order.
-    ///
-    /// # Errors
-    /// Those of the functions.
-    fn computed(launch: &Launch<'_, O>) -> Result<Vec<u32>>;
-
-    /// The outputs' shapes, unless the op's shape function says them.
-    fn outputs(launch: &Launch<'_, O>) -> Option<Result<Vec<Shape>>> {
-        let _ = launch;
-        None
-    }
-
-    /// The number of workgroups, if a function says it.
-    ///
-    /// # Errors
-    /// Those of the function.
-    fn groups(launch: &Launch<'_, O>) -> Result<[u32; 3]> {
-        let _ = launch;
-        Ok([1, 1, 1])
-    }
-}
+use source::Assembly;
 
 /// The shader of a kernel for each combination of its dtypes, after a check that needs no device: it must be valid WGSL,
 /// suit the op's inputs and outputs, and need nothing of the device that the registration does not require.
@@ -104,7 +73,7 @@ pub trait WgslKernel<O: Op>: Send + Sync + 'static {
 /// # Errors
 /// INVALID_ARGUMENT with the file and the line of what is wrong.
 pub fn programs<K: WgslKernel<O>, O: Op>() -> Result<Vec<Program>> {
-    let source = K::source();
+    let source = Assembly(K::source());
     let programs = source.variants.iter().map(|dtypes| source.programs(dtypes));
     Ok(programs.collect::<Result<Vec<_>>>()?.concat())
 }

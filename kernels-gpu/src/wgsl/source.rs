@@ -1,142 +1,33 @@
-//! The file of a shader with what the registration says of it, and the programs that are made from it.
+//! The programs that are made from the file of a shader and what its registration says of it.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use kernlink::dtype::DataType;
-use kernlink::error::{Code, Error, Result};
-use kernlink::kernel::{Location, Provider};
-use kernlink::op::{ArgDef, ArgType, AttrBase, OpDef};
+use kernlink::error::{Error, Result};
+use kernlink::kernel::shader::{Dispatch, ParamValue, Source};
+use kernlink::op::{ArgDef, ArgType};
 
 use super::check;
 use crate::composition;
-use crate::element_wise::{self, Function, Operands};
+use crate::element_wise::{self, Function};
 use crate::shader::{Access, Entry, Program, Scalar};
-
-/// The shader of a kernel, as registered.
-pub struct Source {
-    /// The struct that stands for the kernel.
-    pub name: &'static str,
-    /// Where it is registered.
-    pub location: Location,
-    /// The file, relative to that of the registration.
-    pub file: &'static str,
-    /// What stands in it.
-    pub text: &'static str,
-    /// The op's declaration.
-    pub op: &'static OpDef,
-    /// Arguments that stay in host memory.
-    pub host_memory: &'static [&'static str],
-    /// Capabilities of the device that every variant requires.
-    pub requires: &'static [&'static str],
-    /// The combinations of dtypes, by attr.
-    pub variants: &'static [&'static [(&'static str, DataType)]],
-    /// Whether the file is the whole shader.
-    pub is_raw: bool,
-    /// How many threads there are.
-    pub dispatch: Dispatch,
-    /// The parameters, but for those of the dispatch rule.
-    pub params: &'static [Param],
-    /// Arguments that are bound as arrays of vectors.
-    pub vectors: &'static [&'static str],
-    /// The threads of a workgroup.
-    pub workgroup: u32,
-    /// The error for elements that an element-wise function refuses.
-    pub refusal: Option<(Code, &'static str)>,
-    /// The crate that registers it. The shaders of this one run without checks of bounds and divisors, which its tests make.
-    pub provider: &'static Provider,
-    /// What was found of it.
-    pub checked: Checked,
-}
-
-/// How many threads a shader has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dispatch {
-    /// One for each `each` elements of argument `of`, or of the first output.
-    Elements {
-        /// The argument, or nothing for the first output.
-        of: &'static str,
-        /// The elements of a thread.
-        each: u32,
-    },
-    /// A workgroup for each row of an argument.
-    Rows {
-        /// The argument.
-        of: &'static str,
-    },
-    /// A workgroup for each tile of the last two dimensions of an argument.
-    Tiles {
-        /// The argument.
-        of: &'static str,
-        /// The rows of a tile.
-        rows: u32,
-        /// The columns of a tile.
-        columns: u32,
-    },
-    /// One for each element of the output, or for four, for which generated code calls the function that has the op's name
-    /// with an element of each input.
-    ElementWise(Operands),
-    /// As many workgroups as a function says.
-    Function,
-}
-
-/// A parameter of a shader.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Param {
-    /// Its name; of a shape the argument's.
-    pub name: &'static str,
-    /// What it is.
-    pub value: ParamValue,
-}
-
-/// What a parameter is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ParamValue {
-    /// The value of the attr of that name, as the attr's own type if there is none here.
-    Attr(Option<ParamType>),
-    /// What a function says.
-    Computed(ParamType),
-    /// The dimensions of the argument of that name.
-    Shape {
-        /// How many there are.
-        rank: u32,
-    },
-}
-
-/// The type of a parameter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ParamType {
-    /// An integer with a sign.
-    I32,
-    /// An integer without one.
-    U32,
-    /// A floating-point number.
-    F32,
-}
-
-impl ParamType {
-    /// The type's name in WGSL.
-    pub fn wgsl(self) -> &'static str {
-        match self {
-            ParamType::I32 => "i32",
-            ParamType::U32 => "u32",
-            ParamType::F32 => "f32",
-        }
-    }
-}
 
 /// A combination of dtypes with what was made for it, or what is wrong with it.
 type Variant = (Vec<(&'static str, DataType)>, Result<Program>);
 
 /// The programs that were made from a [`Source`] so far: each is checked once.
 #[derive(Default)]
-pub struct Checked(Mutex<Vec<Variant>>);
+struct Checked(Mutex<Vec<Variant>>);
 
-impl Checked {
-    /// Nothing yet.
-    pub const fn new() -> Checked {
-        Checked(Mutex::new(Vec::new()))
+/// A [`Source`], of which programs are made.
+#[derive(Clone, Copy)]
+pub(super) struct Assembly(pub(super) &'static Source);
+
+impl Deref for Assembly {
+    type Target = Source;
+    fn deref(&self) -> &Source {
+        self.0
     }
 }
 
@@ -154,19 +45,16 @@ pub(super) struct Member {
     pub(super) ty: &'static str,
 }
 
-impl Source {
-    /// The file, as errors name it.
-    pub fn path(&self) -> String {
-        let folder = Path::new(self.location.file).parent();
-        folder.unwrap_or(Path::new("")).join(self.file).display().to_string().replace('\\', "/")
-    }
-
+impl Assembly {
     /// The checked program for a combination of dtypes; see [`programs`](super::programs).
     ///
     /// # Errors
     /// INVALID_ARGUMENT with the file and the line of what is wrong.
-    pub fn program(&self, dtypes: &[(&'static str, DataType)]) -> Result<Program> {
-        let mut checked = self.checked.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn program(&self, dtypes: &[(&'static str, DataType)]) -> Result<Program> {
+        let known = self.0.made.get::<Checked>();
+        let known =
+            known.ok_or_else(|| Error::internal(format!("`{}` is run by devices of several kinds", self.name)))?;
+        let mut checked = known.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = checked.iter().find(|(known, _)| known == dtypes) {
             return found.clone();
         }
@@ -231,7 +119,7 @@ impl Source {
     /// The function of which a kernel is made.
     fn function(&self, bound: &[Bound], dtypes: &[(&'static str, DataType)]) -> std::result::Result<Function, String> {
         let Dispatch::ElementWise(operands) = self.dispatch else { return Err("no function is dispatched".to_owned()) };
-        let Cow::Borrowed(name) = self.op.name else { return Err("a declared op is constant".to_owned()) };
+        let name: &'static str = &self.0.op.name;
         let inputs = bound.iter().filter(|bound| !bound.is_output).map(|bound| bound.scalar).collect::<Vec<_>>();
         let (1..=3, [.., output]) = (inputs.len(), bound) else {
             return Err(format!("op {name} has {} inputs: an element-wise function has one to three", inputs.len()));
@@ -277,7 +165,7 @@ impl Source {
         let members = self.members()?;
         let mut program =
             if self.is_raw { self.raw(&bound, &members) } else { self.generate(&bound, &members, dtypes) };
-        check::check(self, &mut program, &bound, &members)?;
+        check::check(*self, &mut program, &bound, &members)?;
         Ok(program)
     }
 
@@ -319,26 +207,6 @@ impl Source {
             }
         }
         Ok(members)
-    }
-
-    /// The type of a parameter that is an attr.
-    pub(super) fn attr_type(&self, param: &Param) -> std::result::Result<ParamType, String> {
-        let attr = self.op.attr(param.name).filter(|attr| !attr.ty.list);
-        match (attr.map(|attr| attr.ty.base), param.value) {
-            (Some(AttrBase::Float), ParamValue::Attr(Some(ty))) if ty != ParamType::F32 => {
-                Err(format!("attr `{}` is a float: as a parameter it is an f32", param.name))
-            }
-            (Some(AttrBase::Int | AttrBase::Float | AttrBase::Bool), ParamValue::Attr(Some(ty))) => Ok(ty),
-            (Some(AttrBase::Int), _) => Ok(ParamType::I32),
-            (Some(AttrBase::Float), _) => Ok(ParamType::F32),
-            (Some(AttrBase::Bool), _) => Ok(ParamType::U32),
-            _ => Err(format!("op {} has no attr `{}` that can be a parameter", self.op.name, param.name)),
-        }
-    }
-
-    /// Whether the parameters begin with the number of elements, rows or tiles.
-    pub(super) fn is_counted(&self) -> bool {
-        self.dispatch != Dispatch::Function
     }
 
     /// The file with all that it finds declared after it, so that its lines keep their numbers.

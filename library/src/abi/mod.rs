@@ -7,9 +7,11 @@
 
 mod functions;
 mod interface;
+pub mod shader;
 mod string;
 
 pub use interface::{INTERFACE, INTERFACE_SYMBOL, KernlinkHost};
+pub use shader::{KernlinkInput, KernlinkLaunch, KernlinkShaderFunctions, KernlinkShape, SetShader};
 #[cfg(feature = "host")]
 pub(crate) use string::data_pointer as string_data_pointer;
 pub use string::{Strings, TF_TString};

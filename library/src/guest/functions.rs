@@ -66,6 +66,8 @@ pub enum HostKind {
 /// Who loaded the library.
 pub(super) struct Host {
     functions: Functions,
+    /// Takes shaders, if the host runs any.
+    pub(super) set_shader: Option<SetShader>,
     pub(super) kind: HostKind,
 }
 
@@ -84,6 +86,6 @@ pub(super) fn host() -> Option<&'static Host> {
 }
 
 /// Notes the host; the first stays.
-pub(super) fn set_host(functions: Functions, kind: HostKind) -> &'static Host {
-    HOST.get_or_init(|| Host { functions, kind })
+pub(super) fn set_host(functions: Functions, set_shader: Option<SetShader>, kind: HostKind) -> &'static Host {
+    HOST.get_or_init(|| Host { functions, set_shader, kind })
 }

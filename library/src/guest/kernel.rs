@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kernlink_framework::attr::AttrMap;
-use kernlink_framework::collect::linked_ops;
+use kernlink_framework::collect::{OpEntry, linked_ops};
 use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::KernelDef;
 use kernlink_framework::proto::{Message as _, NodeDef, attr_from_proto};
@@ -27,7 +27,7 @@ pub(super) fn add(kernels: Vec<&'static KernelDef>) {
 }
 
 /// What the library's kernels run in: threads and resources of its own, and a registry of its own kernels alone.
-fn context() -> Result<&'static EagerContext> {
+pub(super) fn context() -> Result<&'static EagerContext> {
     static CONTEXT: OnceLock<EagerContext> = OnceLock::new();
     if let Some(context) = CONTEXT.get() {
         return Ok(context);
@@ -70,6 +70,24 @@ pub(super) unsafe extern "C" fn create(ctx: *mut TF_OpKernelConstruction) -> *mu
 /// # Safety
 /// `ctx` is a context of the host's.
 unsafe fn make(host: &'static Host, ctx: *mut TF_OpKernelConstruction) -> Result<NodeKernel> {
+    let context = context()?;
+    // SAFETY: as the caller says.
+    let (name, entry, attrs) = unsafe { node(host, ctx, context.registry()) }?;
+    NodeKernel::new(context, &name, &entry.def.name, attrs)
+}
+
+/// The name, the op and the attrs of the node for which a kernel is made.
+///
+/// # Safety
+/// `ctx` is a context of the host's.
+///
+/// # Errors
+/// Those of the host; NOT_FOUND for an op that is not the library's.
+pub(super) unsafe fn node(
+    host: &'static Host,
+    ctx: *mut TF_OpKernelConstruction,
+    registry: &Registry,
+) -> Result<(String, &'static OpEntry, AttrMap)> {
     let status = Status::new(host);
     // SAFETY: as the caller says.
     let buffer = status.check(|status| unsafe { (host.TF_OpKernelConstruction_GetNodeDef)(ctx, status) })?;
@@ -83,18 +101,17 @@ unsafe fn make(host: &'static Host, ctx: *mut TF_OpKernelConstruction) -> Result
         decoded
     };
     let node = node.map_err(|error| Error::internal(format!("the host's NodeDef cannot be read: {error}")))?;
-    let context = context()?;
-    let op = context.registry().op(&node.op)?.def;
+    let entry = registry.op(&node.op)?;
     let mut attrs = AttrMap::new();
     for (name, value) in &node.attr {
         // Of the runtime's own attrs only those that a kernel may ask for can be read.
         match attr_from_proto(value) {
             Ok(value) => drop(attrs.insert(name, value)),
-            Err(error) if op.attr(name).is_some() => return Err(error.context(format!("attr `{name}`"))),
+            Err(error) if entry.def.attr(name).is_some() => return Err(error.context(format!("attr `{name}`"))),
             Err(_) => {}
         }
     }
-    NodeKernel::new(context, &node.name, &node.op, attrs)
+    Ok((node.name, entry, attrs))
 }
 
 /// Deletes what [`create`] made.

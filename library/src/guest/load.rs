@@ -12,7 +12,8 @@ use super::functions::set_host;
 use super::offer::offer;
 use super::status::Status;
 use super::{Functions, HostKind};
-use crate::abi::{INTERFACE, KernlinkHost};
+use crate::abi::shader::SET_SHADER;
+use crate::abi::{INTERFACE, KernlinkHost, SetShader};
 
 /// What the constructor of a library calls, with its own address. It does not panic.
 #[doc(hidden)]
@@ -53,9 +54,12 @@ pub unsafe fn offer_by(
     lookup: impl Fn(&CStr) -> *const c_void,
 ) -> Result<String, String> {
     // SAFETY: as the caller says.
-    let functions = unsafe { Functions::find(lookup) };
+    let functions = unsafe { Functions::find(&lookup) };
     let functions = functions.map_err(|missing| format!("the host lacks {}", missing.join(", ")))?;
-    let host = set_host(functions, kind);
+    let set_shader = lookup(SET_SHADER);
+    // SAFETY: Kernlink's function of that name is of that type; an optional function is a pointer, null if there is none.
+    let set_shader = unsafe { std::mem::transmute::<*const c_void, Option<SetShader>>(set_shader) };
+    let host = set_host(functions, set_shader, kind);
     Ok(offer(host, &Status::new(host), provider).text(provider.name))
 }
 

@@ -10,6 +10,7 @@ mod load;
 mod node;
 mod offer;
 mod refusals;
+mod shader;
 mod shape;
 mod status;
 mod tensor;

@@ -6,13 +6,15 @@ use kernlink_framework::Result;
 use kernlink_framework::attr::AttrBase;
 use kernlink_framework::collect::{OpEntry, linked_gradients, linked_kernels, linked_ops, linked_rewrites};
 use kernlink_framework::dtype::DataType;
+use kernlink_framework::kernel::shader::ShaderDef;
 use kernlink_framework::kernel::{CPU, ConstraintValues, KernelDef, Provider};
 use kernlink_framework::op::{ArgDef, ArgType, OpDef};
 
 use super::functions::{Host, HostKind};
 use super::refusals::Refusals;
 use super::status::{Status, text};
-use super::{kernel, shape};
+use super::{kernel, shader, shape};
+use crate::abi::TF_KernelBuilder;
 
 /// Offers what `provider` registered; returns what is left out.
 pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -> Refusals {
@@ -30,11 +32,15 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
     }
     let kernels = linked_kernels().filter(|kernel| kernel.selected && std::ptr::eq(kernel.provider, provider));
     let mut registrations = BTreeMap::new();
-    let mut own = Vec::new();
+    let (mut own, mut shaders) = (Vec::new(), Vec::new());
     for kernel in kernels.filter(|kernel| !refused.contains(kernel.op)) {
         if kernel.device != CPU {
-            let reason = format!("kernels for {} cannot share their device's memory with a host", kernel.device);
-            refusals.add("kernels", kernel.op, reason);
+            let Some(shader) = kernel.shader.filter(|_| host.set_shader.is_some()) else {
+                refusals.add("kernels", kernel.op, not_for(host, kernel));
+                continue;
+            };
+            own.push(kernel);
+            shaders.extend(Registration::all_of(kernel).into_iter().map(|registration| (registration, kernel, shader)));
             continue;
         }
         own.push(kernel);
@@ -53,6 +59,11 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
             refusals.add("kernels", registration.to_string(), error.message());
         }
     }
+    for (registration, kernel, shader) in shaders {
+        if let Err(error) = registration.offer_shader(host, status, kernel, shader) {
+            refusals.add("kernels", registration.to_string(), error.message());
+        }
+    }
     let (no_gradient, no_rewrite) = match host.kind {
         HostKind::TensorFlow => {
             ("TensorFlow's C API has none; Python's tf.RegisterGradient adds one", "TensorFlow's C API has none")
@@ -66,6 +77,20 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
         refusals.add("rewrites", rewrite.name, no_rewrite);
     }
     refusals
+}
+
+/// Why a kernel for another device than the host processor is not offered.
+fn not_for(host: &Host, kernel: &KernelDef) -> String {
+    let device = kernel.device;
+    match host.kind {
+        HostKind::TensorFlow => format!("TensorFlow's C API has no kernels for a {device} of Kernlink's"),
+        HostKind::Kernlink if kernel.shader.is_some() => {
+            format!("the host is of a version that takes none for a {device}")
+        }
+        HostKind::Kernlink => {
+            format!("of those for a {device} only such go along of which the shader is all that is written")
+        }
+    }
 }
 
 /// Whether elements of this dtype are objects that cannot get to the host, or back.
@@ -182,11 +207,11 @@ impl Registration {
     }
 
     fn offer(&self, host: &Host, status: &Status, waits: bool) -> Result<()> {
-        let (op, device, label) = (text(self.op), text(CPU.0), text(self.label));
+        let (op, device) = (text(self.op), text(CPU.0));
         let (create, delete) = (Some(kernel::create as _), Some(kernel::delete as _));
-        // SAFETY: the texts outlive the calls, and the builder is used until it is freed: by its registration or below.
-        unsafe {
-            let builder = match waits {
+        // SAFETY: the texts outlive the calls.
+        let builder = unsafe {
+            match waits {
                 true => {
                     let compute = Some(kernel::compute_async as _);
                     (host.TF_NewAsyncKernelBuilder)(op.as_ptr(), device.as_ptr(), create, compute, delete)
@@ -195,7 +220,35 @@ impl Registration {
                     let compute = Some(kernel::compute as _);
                     (host.TF_NewKernelBuilder)(op.as_ptr(), device.as_ptr(), create, compute, delete)
                 }
-            };
+            }
+        };
+        // SAFETY: the builder is used no more.
+        unsafe { self.register(host, status, builder) }
+    }
+
+    /// The same of a kernel of which only the shader is written.
+    fn offer_shader(&self, host: &Host, status: &Status, kernel: &KernelDef, shader: ShaderDef) -> Result<()> {
+        let (op, device) = (text(self.op), text(kernel.device.0));
+        let (create, delete) = (Some(shader::create as _), Some(shader::delete as _));
+        // SAFETY: the texts outlive the call, and the builder is used until it is freed: by its registration or here.
+        unsafe {
+            let builder = (host.TF_NewKernelBuilder)(op.as_ptr(), device.as_ptr(), create, None, delete);
+            if let Err(error) = shader::set_shader(host, status, builder, kernel, shader) {
+                (host.TF_DeleteKernelBuilder)(builder);
+                return Err(error);
+            }
+            self.register(host, status, builder)
+        }
+    }
+
+    /// Tells a builder what kernels of all kinds have, and registers it.
+    ///
+    /// # Safety
+    /// The builder is the host's, and is used no more.
+    unsafe fn register(&self, host: &Host, status: &Status, builder: *mut TF_KernelBuilder) -> Result<()> {
+        let (op, label) = (text(self.op), text(self.label));
+        // SAFETY: the texts outlive the calls, and the builder is used until it is freed: by its registration or below.
+        unsafe {
             for (attr, dtype) in &self.types {
                 let attr = text(attr);
                 let constrained = status

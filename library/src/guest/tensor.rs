@@ -17,7 +17,7 @@ use crate::handle::{handle_bytes, handle_from_bytes};
 const FEW_BYTES: usize = 16;
 
 /// A handle of a tensor of the host's, which keeps its elements.
-struct HostTensor {
+pub(super) struct HostTensor {
     host: &'static Host,
     tensor: *mut TF_Tensor,
 }
@@ -35,6 +35,16 @@ impl Drop for HostTensor {
 }
 
 impl HostTensor {
+    pub(super) fn new(host: &'static Host, tensor: *mut TF_Tensor) -> HostTensor {
+        HostTensor { host, tensor }
+    }
+
+    /// The number of its dtype.
+    fn dtype(&self) -> TF_DataType {
+        // SAFETY: the handle is there.
+        unsafe { (self.host.TF_TensorType)(self.tensor) }
+    }
+
     fn shape(&self) -> Result<Shape> {
         // SAFETY: the handle is there.
         let rank = unsafe { (self.host.TF_NumDims)(self.tensor) };
@@ -71,13 +81,24 @@ pub(super) unsafe fn input(
     let mut tensor = ptr::null_mut();
     // SAFETY: as the caller says.
     status.check(|status| unsafe { (host.TF_GetInput)(ctx, index as c_int, &raw mut tensor, status) })?;
-    let tensor = HostTensor { host, tensor };
-    // SAFETY: the handle is there.
-    let actual = unsafe { (host.TF_TensorType)(tensor.tensor) };
+    let tensor = HostTensor::new(host, tensor);
     if dtype == DataType::Resource {
         // SAFETY: as the caller says.
-        return unsafe { handle(status, ctx, index, actual, &tensor) };
+        return unsafe { handle(status, ctx, index, tensor.dtype(), &tensor) };
     }
+    // SAFETY: the handle is there.
+    unsafe { elements(tensor, index, dtype) }
+}
+
+/// The elements behind a handle, those of input `index`: shared, unless they are few or strings.
+///
+/// # Safety
+/// The handle is there.
+///
+/// # Errors
+/// INTERNAL for an input that is not of the dtype; UNIMPLEMENTED for a variant.
+pub(super) unsafe fn elements(tensor: HostTensor, index: usize, dtype: DataType) -> Result<Tensor> {
+    let actual = tensor.dtype();
     if actual != dtype.number() {
         return Err(Error::internal(format!("input {index} must be {dtype}, not dtype {actual}")));
     }

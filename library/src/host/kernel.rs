@@ -16,13 +16,14 @@ use super::construction::Construction;
 use super::context::{Call, Done};
 use super::in_use::Use;
 use super::registration::{failed, take_kernel, take_unused};
+use super::shader::Declared;
 use super::{LibraryInUse, guarded, report, text};
 use crate::abi::{
     ComputeAsyncFunction, ComputeFunction, CreateFunction, DeleteFunction, TF_DataType, TF_KernelBuilder, TF_Status,
 };
 
 /// What is behind a `TF_KernelBuilder`.
-struct Builder {
+pub(super) struct Builder {
     op: Result<String>,
     device: Result<String>,
     functions: Functions,
@@ -33,11 +34,13 @@ struct Builder {
     priority: i32,
     /// The first call that failed, which had no status to say so.
     failure: Option<Error>,
+    /// The shader, of a kernel of which no more is written.
+    pub(super) shader: Option<Declared>,
 }
 
 /// A library's functions for a kernel.
 #[derive(Clone, Copy)]
-struct Functions {
+pub(super) struct Functions {
     create: Option<CreateFunction>,
     compute: Compute,
     delete: Option<DeleteFunction>,
@@ -63,7 +66,7 @@ enum Compute {
 }
 
 /// A kernel of a library, for a node.
-struct Kernel {
+pub(super) struct Kernel {
     /// What the library made for the node.
     made: *mut c_void,
     functions: Functions,
@@ -78,7 +81,7 @@ unsafe impl Send for Kernel {}
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
-    fn new(functions: Functions, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Kernel> {
+    pub(super) fn new(functions: Functions, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Kernel> {
         let entered = library.enter()?;
         if matches!(functions.compute, Compute::Later(_)) {
             library.has_threads();
@@ -93,6 +96,11 @@ impl Kernel {
         // If it failed, what was made is deleted, as by TensorFlow.
         let kernel = Kernel { made, functions, graph_def_version, _library: entered };
         construction.outcome().map(|()| kernel)
+    }
+
+    /// What the library made for the node.
+    pub(super) fn made(&self) -> *mut c_void {
+        self.made
     }
 }
 
@@ -163,7 +171,7 @@ impl Builder {
 
     /// # Safety
     /// The pointer is null or a builder that nothing else uses meanwhile.
-    unsafe fn from_c<'a>(builder: *mut TF_KernelBuilder) -> Option<&'a mut Builder> {
+    pub(super) unsafe fn from_c<'a>(builder: *mut TF_KernelBuilder) -> Option<&'a mut Builder> {
         // SAFETY: as the caller says.
         unsafe { builder.cast::<Builder>().as_mut() }
     }
@@ -173,12 +181,25 @@ impl Builder {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if matches!(self.functions.compute, Compute::Missing) {
-            return Err(Error::invalid_argument(format!("the kernel of {op} has no function that computes")));
+        if self.shader.is_some() && device != GPU.0 {
+            let message = format!("the kernel of {op} is a shader, which runs on a {GPU}, not on {device}");
+            return Err(Error::invalid_argument(message));
+        }
+        match (self.functions.compute, &self.shader) {
+            (Compute::Missing, None) => {
+                return Err(Error::invalid_argument(format!("the kernel of {op} has no function that computes")));
+            }
+            (Compute::Now(_) | Compute::Later(_), Some(_)) => {
+                return Err(Error::invalid_argument(format!(
+                    "the kernel of {op} has a shader and a function that computes"
+                )));
+            }
+            _ => {}
         }
         // As in TensorFlow, what no node can get is taken and never chosen.
         let functions = self.functions;
-        let code = functions.addresses();
+        let mut code = functions.addresses().to_vec();
+        code.extend(self.shader.iter().flat_map(Declared::addresses));
         let Some(device) = device_type(&device) else {
             return take_unused(&code, format!("{op} on {device}: there is no such device, only {CPU} and {GPU}"));
         };
@@ -191,6 +212,14 @@ impl Builder {
         }
         for argument in &self.host_memory {
             kernel = kernel.host_memory(argument);
+        }
+        if let Some(shader) = self.shader {
+            let kernel = shader.constrain(kernel);
+            let create = shader.create(&self.types, &self.host_memory, functions)?;
+            return take_kernel(&code, |library| -> &'static KernelDef {
+                let (kernel, library) = (kernel.location(library.origin()), library.clone());
+                kernel.create_with(move |node| create(&library, node))
+            });
         }
         take_kernel(&code, |library| -> &'static KernelDef {
             let (kernel, library) = (kernel.location(library.origin()), library.clone());
@@ -220,6 +249,7 @@ unsafe fn new_builder(
             label: String::new(),
             priority: 0,
             failure: None,
+            shader: None,
         }
         .into_c()
     })

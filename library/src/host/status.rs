@@ -47,10 +47,7 @@ impl Status {
     pub fn outcome(&self) -> Result<()> {
         match self.code {
             0 => Ok(()),
-            code => {
-                let code = Code::ALL.into_iter().find(|known| *known as TF_Code == code).unwrap_or(Code::Unknown);
-                Err(Error::new(code, self.message.to_string_lossy()))
-            }
+            code => Err(Error::new(code_of(code), self.message.to_string_lossy())),
         }
     }
 
@@ -69,6 +66,11 @@ impl Status {
             None => Err(Error::invalid_argument("a failure without a status")),
         }
     }
+}
+
+/// The code with a number that C gave.
+pub(super) fn code_of(number: TF_Code) -> Code {
+    Code::ALL.into_iter().find(|known| *known as TF_Code == number).unwrap_or(Code::Unknown)
 }
 
 /// The message, with the node as TensorFlow names it.

@@ -5,19 +5,23 @@ use std::sync::{Arc, OnceLock};
 
 use kernlink::Result;
 use kernlink::attr::{AttrMap, AttrValue};
-use kernlink::device::CpuDevice;
+use kernlink::device::Device;
 use kernlink::kernel::Provider;
 use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
 use kernlink::tensor::Tensor;
 use kernlink_library::guest::{HostKind, offer_by};
 use kernlink_library::host::registration::collect;
-use kernlink_library::host::table;
+use kernlink_library::host::{extensions, table};
 
 /// One of the host's functions.
 pub(crate) fn lookup(name: &CStr) -> *const c_void {
     let name = name.to_str().unwrap();
-    table().into_iter().find(|(other, _)| *other == name).map_or(std::ptr::null(), |(_, address)| address)
+    table()
+        .into_iter()
+        .chain(extensions())
+        .find(|(other, _)| *other == name)
+        .map_or(std::ptr::null(), |(_, address)| address)
 }
 
 /// A registry with what the library offered, and what it said to the user.
@@ -32,13 +36,14 @@ pub(crate) fn load(provider: &'static Provider, kind: HostKind) -> &'static (Arc
     })
 }
 
-/// Runs an op of the registry.
+/// Runs an op of the registry on a device.
 pub(crate) fn run(
     registry: &Arc<Registry>,
+    device: &dyn Device,
     op: &str,
     attrs: &[(&str, AttrValue)],
     inputs: Vec<Tensor>,
 ) -> Result<Vec<Tensor>> {
     let attrs = attrs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<AttrMap>();
-    run_op(registry, &CpuDevice::new(2).unwrap(), op, attrs, inputs)
+    run_op(registry, device, op, attrs, inputs)
 }

@@ -105,6 +105,12 @@ fn of_op(
         Some(Written { inner, test }) => (Some(inner), Some(test)),
         None => (None, None),
     };
+    let shader_def = match (&target.shader, &args.shader) {
+        (Some(ident), Some(shader)) if shader.file.is_some() => quote!(::core::option::Option::Some(
+            #krate::kernel::shader::ShaderDef::of::<#ident, #op>(&__SOURCE)
+        )),
+        _ => quote!(::core::option::Option::None),
+    };
     let registrations = args.narrowed().into_iter().flat_map(|narrowed| {
         let lists = target.lists(&narrowed);
         let combinations = combinations_of(&lists).into_iter();
@@ -162,6 +168,7 @@ fn of_op(
                     provider: __PROVIDER,
                     location: __LOCATION,
                     element_wise,
+                    shader: #shader_def,
                     waits: #waits,
                     create: #krate::kernel::CreateKernel::Function(create),
                     created: ::std::sync::atomic::AtomicU64::new(0),

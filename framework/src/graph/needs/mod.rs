@@ -440,6 +440,7 @@ mod tests {
             provider: &PROVIDER,
             location: HERE,
             element_wise: None,
+            shader: None,
             waits: false,
             create: CreateKernel::Function(|_| Err(Error::internal("no kernel is made here"))),
             created: AtomicU64::new(0),

@@ -8,6 +8,9 @@ use crate::op::{ArgDef, ArgType, AttrBase, OpDef};
 const COMPUTABLE: &[DataType] =
     &[DataType::Float, DataType::Int32, DataType::Uint32, DataType::Bool, DataType::Half, DataType::Int64];
 
+/// What devices may be able to do, by the names under which kernels require it.
+pub const CAPABILITIES: &[&str] = &["f16", "i64", "subgroups", "f32-atomics", "timestamps", "cooperative-matrix"];
+
 /// The names of [`COMPUTABLE`].
 const NAMES: &str = "float, int32, uint32, bool, half and int64";
 
@@ -96,6 +99,24 @@ pub const fn require_bound(op: &OpDef, host: &[&str], name: &str) {
         let message = Text::new().push("`").push(name).push("` is in host memory: the shader does not see it");
         message.refuse()
     }
+}
+
+/// Requires that a capability has this name: a kernel that requires what does not exist would be taken for no device.
+///
+/// # Panics
+/// Unless one has.
+#[track_caller]
+pub const fn assert_capability(name: &str) {
+    if contains(CAPABILITIES, name) {
+        return;
+    }
+    let mut message = Text::new().push("`requires` names what no GPU can have: the capabilities are ");
+    let mut i = 0;
+    while i < CAPABILITIES.len() {
+        message = message.push(if i == 0 { "`" } else { ", `" }).push(CAPABILITIES[i]).push("`");
+        i += 1;
+    }
+    message.refuse()
 }
 
 const fn is_computable(dtype: DataType) -> bool {

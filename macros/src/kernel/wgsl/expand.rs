@@ -119,14 +119,14 @@ pub(in crate::kernel) fn written(
     variants: &[TokenStream],
 ) -> Written {
     let krate = &args.krate;
-    let wgsl = quote!(#krate::gpu::wgsl);
+    let wgsl = quote!(#krate::kernel::shader);
     let name = ident.unraw().to_string();
     let (host, requires, vectors, is_raw) = (&args.host_memory, &args.requires, &shader.vectors, shader.is_raw);
     let Some(file) = &shader.file else { return Written { inner: TokenStream::new(), test: TokenStream::new() } };
     let text = quote_spanned!(file.span()=> ::std::include_str!(#file));
     let workgroup = match &shader.workgroup {
         Some(threads) => quote!(#threads),
-        None => quote!(#krate::gpu::WORKGROUP),
+        None => quote!(#wgsl::WORKGROUP),
     };
     let dispatch = match &shader.dispatch {
         None => quote!(Elements { of: "", each: 1 }),
@@ -226,7 +226,7 @@ pub(in crate::kernel) fn written(
                 workgroup: #workgroup,
                 refusal: #refusal,
                 provider: __PROVIDER,
-                checked: #wgsl::Checked::new(),
+                made: #wgsl::Made::new(),
             };
 
             impl #wgsl::WgslKernel<#op> for #ident {
@@ -254,7 +254,7 @@ pub(in crate::kernel) fn written(
             #[cfg(test)]
             #[test]
             fn #test() {
-                if let ::core::result::Result::Err(error) = #wgsl::check::<#ident, #op>() {
+                if let ::core::result::Result::Err(error) = #krate::gpu::wgsl::check::<#ident, #op>() {
                     ::std::panic!("{}", error.message());
                 }
             }

@@ -95,6 +95,7 @@ fn kernel(
         provider: provider(text),
         location: Location { file: text, line: 2 },
         element_wise: None,
+        shader: None,
         waits: false,
         create: crate::kernel::CreateKernel::Function(|_| Err(crate::Error::internal("never made"))),
         created: Default::default(),

@@ -1,22 +1,33 @@
 //! What the functions of a registration see of a run.
 
-use kernlink::error::{Error, Result};
-use kernlink::op::{InputArg, Op, OutputArg};
-use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use std::ops::Deref;
 
-use crate::device::GpuDevice;
+use crate::error::{Error, Result};
+use crate::op::{InputArg, Op, OutputArg};
+use crate::shape::Shape;
+use crate::tensor::Tensor;
 
-/// A run of a kernel that is about to be recorded.
+/// A run of a shader that is about to be recorded.
+#[derive(Clone, Copy)]
+pub struct RawLaunch<'a> {
+    /// The inputs, in order. The elements of those that are not in host memory cannot be read.
+    pub inputs: &'a [&'a Tensor],
+    /// The outputs' shapes; empty as long as they are not known.
+    pub outputs: &'a [Shape],
+}
+
+/// A run of a kernel of op `O` that is about to be recorded.
 pub struct Launch<'a, O: Op> {
-    pub(super) attrs: &'a O::Attrs,
-    pub(super) gpu: &'a GpuDevice,
-    pub(super) inputs: Vec<&'a Tensor>,
-    /// Empty as long as they are not known.
-    pub(super) outputs: &'a [Shape],
+    attrs: &'a O::Attrs,
+    raw: RawLaunch<'a>,
 }
 
 impl<'a, O: Op> Launch<'a, O> {
+    /// A run of a node with these attrs.
+    pub fn new(attrs: &'a O::Attrs, raw: RawLaunch<'a>) -> Launch<'a, O> {
+        Launch { attrs, raw }
+    }
+
     /// The node's attrs.
     pub fn attrs(&self) -> &'a O::Attrs {
         self.attrs
@@ -24,7 +35,7 @@ impl<'a, O: Op> Launch<'a, O> {
 
     /// An input. The elements of one that is not in host memory cannot be read.
     pub fn input(&self, input: InputArg<O>) -> &'a Tensor {
-        self.inputs[input.index()]
+        self.raw.inputs[input.index()]
     }
 
     /// The shape of an input.
@@ -37,13 +48,15 @@ impl<'a, O: Op> Launch<'a, O> {
     /// # Errors
     /// INTERNAL within the function that says what the shapes are.
     pub fn output_shape(&self, output: OutputArg<O>) -> Result<&'a Shape> {
-        let shape = self.outputs.get(output.index());
+        let shape = self.raw.outputs.get(output.index());
         shape.ok_or_else(|| Error::internal("the shapes of the outputs are not known yet"))
     }
+}
 
-    /// The device.
-    pub fn gpu(&self) -> &'a GpuDevice {
-        self.gpu
+impl<'a, O: Op> Deref for Launch<'a, O> {
+    type Target = RawLaunch<'a>;
+    fn deref(&self) -> &RawLaunch<'a> {
+        &self.raw
     }
 }
 
