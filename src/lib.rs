@@ -102,7 +102,18 @@ pub use kernlink_geometry as geometry;
 pub mod gpu {
     //! Kernels in WGSL, in a build without a device that runs them.
 
-    pub use kernlink_framework::kernel::shader as wgsl;
+    pub use kernlink_framework::kernel::shader::WORKGROUP;
+
+    pub mod wgsl {
+        //! Kernels of which only the shader is written: `#[register_kernel(device = Gpu, wgsl = "file.wgsl", ...)]`. Built with
+        //! the feature `gpu`, this page says what a shader sees.
+
+        pub use kernlink_framework::kernel::shader::declared::{ElementWise, Kernel, check};
+        pub use kernlink_framework::kernel::shader::{
+            Dispatch, IntoShapes, Launch, Made, Operands, Param, ParamType, ParamValue, RawLaunch, Source, WgslKernel,
+            Word, groups, shapes, word,
+        };
+    }
 }
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;

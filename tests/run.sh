@@ -41,6 +41,7 @@ families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
 for feature in "" $families gradients train rayon gpu gpu-shaders; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
+cargo clippy --locked --quiet -p custom-ops --features gpu-shaders -- -D warnings
 cargo clippy --locked --quiet --tests -- -D warnings
 step "packages"
 cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops --exclude kernlink-python

@@ -19,8 +19,8 @@ use kernlink::shape_inference::InferenceContext;
 use kernlink::step::block_on;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
-use kernlink_kernels_gpu::GpuDevice;
-use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Operands, Param, ParamType, ParamValue, Source};
+use kernlink_kernels_gpu::wgsl::{Dispatch, Launch, Made, Operands, Param, ParamType, ParamValue, Source};
+use kernlink_kernels_gpu::{GpuDevice, Program};
 use kernlink_macros::{register_kernel, register_op};
 use kernlink_ops as ops;
 use kernlink_ops::shapes as shape;
@@ -356,14 +356,19 @@ fn doubled(text: &'static str) -> Source {
         workgroup: 64,
         refusal: None,
         provider: &KERNLINK_PROVIDER,
-        checked: Checked::new(),
+        made: Made::new(),
     }
+}
+
+fn program(source: Source) -> Result<Program> {
+    let source: &'static Source = Box::leak(Box::new(source));
+    kernlink_kernels_gpu::wgsl::program(source, source.variants[0])
 }
 
 /// What is said of it.
 #[track_caller]
 fn refused(source: Source) -> String {
-    let error = source.program(source.variants[0]).unwrap_err();
+    let error = program(source).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("`ScaleOnGpu` (src/scale.rs:7)"), "{error}");
     error.message().to_owned()
@@ -378,7 +383,7 @@ fn assert_says(message: &str, pieces: &[&str]) {
 
 #[test]
 fn mistakes_in_wgsl_are_reported_with_their_lines() {
-    doubled("fn element(i: u32) { y[i] = x[i]; }").program(&[("T", DataType::Float)]).unwrap();
+    program(doubled("fn element(i: u32) { y[i] = x[i]; }")).unwrap();
     // A word that is not there, also if the file enables something first, or what is generated does.
     let message = refused(doubled("// doubles\nfn element(i: u32) {\n    y[i] = z[i];\n}"));
     assert_says(&message, &["src/shaders/scale.wgsl:3:12: the shader is not valid", "z[i]", "with T = float"]);
@@ -418,7 +423,7 @@ fn what_the_file_must_define_is_said() {
 fn capabilities_that_are_not_required_are_named() {
     let text = "fn element(i: u32) {\n    y[i] = subgroupAdd(x[i]);\n}";
     assert_says(&refused(doubled(text)), &["scale.wgsl:2:", "add `requires = [\"subgroups\"]`"]);
-    Source { requires: &["subgroups"], ..doubled(text) }.program(&[("T", DataType::Float)]).unwrap();
+    program(Source { requires: &["subgroups"], ..doubled(text) }).unwrap();
     let text = "enable f16;\nfn element(i: u32) {\n    y[i] = f32(f16(x[i]));\n}";
     assert_says(&refused(doubled(text)), &["scale.wgsl", "add `requires = [\"f16\"]`"]);
     let text = "fn element(i: u32) {\n    y[i] = f32(i64(i) + 1li);\n}";
@@ -433,9 +438,9 @@ fn bindings_of_raw_shaders_are_compared_with_the_op() {
     const FROM: &str = "@group(0) @binding(0) var<storage, read> from_: array<f32>;\n";
     const TO: &str = "@group(0) @binding(1) var<storage, read_write> to: array<f32>;\n";
     let raw = |pieces: &[&str]| Source { is_raw: true, ..doubled(pieces.concat().leak()) };
-    raw(&[MAIN, COUNT, FROM, TO]).program(&[("T", DataType::Float)]).unwrap();
+    program(raw(&[MAIN, COUNT, FROM, TO])).unwrap();
     let vectors = |text: &str| text.replace("array<f32>", "array<vec4<f32>>");
-    raw(&[MAIN, COUNT, &vectors(FROM), &vectors(TO)]).program(&[("T", DataType::Float)]).unwrap();
+    program(raw(&[MAIN, COUNT, &vectors(FROM), &vectors(TO)])).unwrap();
     let integers = |text: &str| text.replace("f32", "i32");
     // The type, the access, the number, the group, the parameters.
     let message = refused(raw(&[MAIN, COUNT, &integers(FROM), &integers(TO)]));

@@ -58,7 +58,7 @@ fn what_is_not_offered_is_named() {
     let lines: Vec<_> = said.lines().collect();
     let expected = [
         "kernlink: library kernlink-library: kernels not offered: DoubleLater: \
-         of those for a GPU only such go along of which the shader is all that is written",
+         a library brings kernels for a GPU as shaders alone, `#[register_kernel(wgsl = \"file.wgsl\")]`",
         "kernlink: library kernlink-library: ops not offered: CallFunction: `f` is a function, which a library cannot call",
         "kernlink: library kernlink-library: ops not offered: MakeVariant: `list` is a variant, whose value no other program knows",
         "kernlink: library kernlink-library: ops not offered: ReadReference: `variable` is a reference, which a library cannot hold",

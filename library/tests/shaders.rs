@@ -11,13 +11,16 @@ use std::sync::{Arc, Mutex};
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::device::{CpuDevice, Device, DeviceType, GPU};
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::shader::{Dispatch, Launch, LaunchFunctions, RawLaunch, ShaderRunner, Source};
 use kernlink::kernel::{DynKernel, RawContext};
+use kernlink::op::OpDefBuilder;
+use kernlink::proto::ResourceHandleProto;
+use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
 use kernlink::shape::Shape;
 use kernlink::shape_inference::InferenceContext;
-use kernlink::tensor::{DeviceMemory, Tensor};
+use kernlink::tensor::{DeviceMemory, ResourceHandle, Tensor};
 use kernlink::{Code, Error, Result, ensure};
 use kernlink_library::abi::shader::Dispatch as DispatchMessage;
 use kernlink_library::abi::shader::{Constraint, Param as ParamMessage, ParamKind, Rule, SET_SHADER, Shader};
@@ -40,9 +43,12 @@ mod with_gpu {
     pub(crate) mod gpu {
         pub(crate) mod wgsl {
             use kernlink_framework::Result;
-            pub(crate) use kernlink_framework::kernel::shader::{ElementWise, Kernel};
+            use kernlink_framework::kernel::shader::WgslKernel;
+            pub(crate) use kernlink_framework::kernel::shader::declared::{ElementWise, Kernel};
+            use kernlink_framework::op::Op;
 
-            pub(crate) fn check<K, O>() -> Result<()> {
+            pub(crate) fn check<K: WgslKernel<O>, O: Op>() -> Result<()> {
+                assert!(!K::source().text.is_empty());
                 Ok(())
             }
         }
@@ -86,7 +92,7 @@ pub struct Shade;
     params = [
         factor,
         number: u32,
-        half: u32 = |launch| half_of(launch),
+        half: u32 = half_of,
         axis: i32 = |launch: &Launch<'_, Shade>| Ok(launch.input(Shade::AXIS).as_slice::<i32>()?[0]),
         shape("x", 2),
     ]
@@ -116,8 +122,8 @@ fn unknown(c: &mut InferenceContext<'_>) -> Result<()> {
     op = Repeat,
     wgsl = "shade.wgsl",
     raw,
-    dispatch = |launch| groups_of(launch),
-    outputs = |launch| repeated(launch)
+    dispatch = groups_of,
+    outputs = repeated
 )]
 struct RepeatOnGpu;
 
@@ -148,11 +154,73 @@ pub struct Near;
 )]
 struct NearOnGpu;
 
+/// One kernel for devices with subgroups, and another for those without.
+#[register_op(attr("T: {float, half, int64} = DT_FLOAT"), input("x: T"), output("y: T"), shape_fn = |_| Ok(()))]
+pub struct Choose;
+
+#[register_kernel(
+    crate = crate::with_gpu,
+    device = Gpu,
+    op = Choose,
+    T = [f32, f16, i64],
+    wgsl = "shade.wgsl",
+    requires = ["subgroups"],
+    priority = 1,
+    outputs = |_| Ok(Shape::from([1]))
+)]
+struct FastOnGpu;
+
+#[register_kernel(
+    crate = crate::with_gpu,
+    device = Gpu,
+    op = Choose,
+    T = [f32, f16, i64],
+    wgsl = "shade.wgsl",
+    outputs = |_| Ok(Shape::from([2])),
+    params = [number: u32 = |_| Ok(5)]
+)]
+struct PlainOnGpu;
+
+/// Inputs of every kind that stay in host memory.
+#[register_op(
+    input("x: float"),
+    input("text: string"),
+    input("flag: bool"),
+    input("table: resource"),
+    input("list: int64"),
+    output("y: float"),
+    stateful,
+    shape_fn = |_| Ok(())
+)]
+pub struct Read;
+
+#[register_kernel(
+    crate = crate::with_gpu,
+    device = Gpu,
+    op = Read,
+    host_memory = ["text", "flag", "table", "list"],
+    wgsl = "shade.wgsl",
+    outputs = read_shape
+)]
+struct ReadOnGpu;
+
+fn read_shape(launch: &Launch<'_, Read>) -> Result<Shape> {
+    let texts = launch.input(Read::TEXT).as_slice::<TString>()?;
+    let flags = launch.input(Read::FLAG).as_slice::<bool>()?;
+    let table = launch.input(Read::TABLE).as_slice::<ResourceHandle>()?;
+    ensure!(flags == [true, false, true], InvalidArgument, "not these flags");
+    ensure!(&*table[0].name == "a table", InvalidArgument, "not this table: {}", table[0].name);
+    ensure!(texts.len() == 2 && texts[1].as_bytes() == [b'x'; 40], InvalidArgument, "not these texts");
+    Ok(Shape::from(launch.input(Read::LIST).as_slice::<i64>()?.iter().map(|&size| size as usize).collect::<Vec<_>>()))
+}
+
 /// What the device was told, as text, and asked.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// A device whose kernels compute nothing, but ask what those of a real one ask.
-struct Recording;
+/// A device whose kernels compute nothing, but ask what those of a real one ask. It has these capabilities.
+struct Recording(&'static [&'static str]);
+
+const ABLE: Recording = Recording(&["f16", "subgroups"]);
 
 static RUNNER: ShaderRunner = ShaderRunner(|source, functions, _| {
     let Source { name, location, file, text, variants, is_raw, dispatch, params, vectors, .. } = source;
@@ -184,7 +252,7 @@ impl Device for Recording {
     }
 
     fn capabilities(&self) -> &[&'static str] {
-        &["f16", "subgroups"]
+        self.0
     }
 
     fn runner(&self) -> Option<&(dyn std::any::Any + Send + Sync)> {
@@ -244,7 +312,7 @@ impl DynKernel for Asking {
     }
 }
 
-fn registry() -> &'static Arc<kernlink::registry::Registry> {
+fn registry() -> &'static Arc<Registry> {
     &common::load(&KERNLINK_PROVIDER, HostKind::Kernlink).0
 }
 
@@ -282,7 +350,7 @@ fn all_of_it_is_offered() {
 fn a_device_asks_the_library_before_each_run() {
     let axis = Tensor::vector(&[-7i32]).unwrap();
     let attrs = shaded(&[("number", AttrValue::Int(5))]);
-    let outputs = run(&Recording, "Shade", &attrs, vec![matrix(), axis.clone()]).unwrap();
+    let outputs = run(&ABLE, "Shade", &attrs, vec![matrix(), axis.clone()]).unwrap();
     assert_eq!((outputs[0].shape().dims(), outputs[1].shape().dims()), (&[4, 6][..], &[5][..]));
     let expected =
         format!("ShadeOnGpu {:?} {:?} [0, 0, 0]", [Shape::from([4, 6]), Shape::from([5])], [12, -7i32 as u32]);
@@ -293,7 +361,7 @@ fn a_device_asks_the_library_before_each_run() {
     );
 
     // Errors of the functions keep their codes.
-    let error = run(&Recording, "Shade", &attrs, vec![Tensor::zeros(DataType::Float, [3]).unwrap(), axis]).unwrap_err();
+    let error = run(&ABLE, "Shade", &attrs, vec![Tensor::zeros(DataType::Float, [3]).unwrap(), axis]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");
     assert!(error.message().contains("x must be a matrix, not of shape [3]"), "{error}");
 }
@@ -301,23 +369,78 @@ fn a_device_asks_the_library_before_each_run() {
 #[test]
 fn functions_say_shapes_and_workgroups() {
     let x = Tensor::vector(&[1i32, 2, 3]).unwrap();
-    let outputs = run(&Recording, "Repeat", &[], vec![x.clone()]).unwrap();
+    let outputs = run(&ABLE, "Repeat", &[], vec![x.clone()]).unwrap();
     assert_eq!(outputs[0].shape().dims(), [3, 2]);
     let expected = format!("RepeatOnGpu {:?} [] [6, 2, 1]", [Shape::from([3, 2])]);
     was_told(&expected);
     was_told("RepeatOnGpu library/tests/shaders.rs shade.wgsl 3 [[]] true Function [] 64 None ");
 
     // A panic is an error of the run.
-    let error = run(&Recording, "Repeat", &[("fails", AttrValue::Bool(true))], vec![x]).unwrap_err();
+    let error = run(&ABLE, "Repeat", &[("fails", AttrValue::Bool(true))], vec![x]).unwrap_err();
     assert_eq!(error.code(), Code::Internal, "{error}");
     assert!(error.message().contains("told to fail"), "{error}");
+}
+
+#[test]
+fn the_library_answers_for_the_kernel_that_the_host_chose() {
+    let x = || vec![Tensor::vector(&[1.0f32]).unwrap()];
+    let shape = |device: &Recording| run(device, "Choose", &[], x()).unwrap()[0].shape().dims().to_vec();
+    assert_eq!(shape(&ABLE), [1]);
+    assert_eq!(shape(&Recording(&[])), [2]);
+    was_told(&format!("PlainOnGpu {:?} [5] [0, 0, 0]", [Shape::from([2])]));
+
+    let half = [("T", AttrValue::Type(DataType::Half))];
+    let run = |device: &Recording| run(device, "Choose", &half, vec![Tensor::zeros(DataType::Half, [1]).unwrap()]);
+    assert_eq!(run(&ABLE).unwrap()[0].shape().dims(), [1]);
+    let error = run(&Recording(&["subgroups"])).unwrap_err();
+    assert_eq!(error.code(), Code::NotFound, "{error}");
+    assert!(error.message().contains("f16"), "{error}");
+}
+
+#[test]
+fn inputs_in_host_memory_are_read_whatever_they_hold() {
+    // Handles go as strings.
+    let handle = ResourceHandleProto { name: "a table".into(), ..ResourceHandleProto::default() }.encode_to_vec();
+    let texts = [TString::from("short"), TString::from("x".repeat(40))];
+    let inputs = |sizes: &[i64]| {
+        vec![
+            Tensor::vector(&[1.0f32]).unwrap(),
+            Tensor::vector(&texts).unwrap(),
+            Tensor::vector(&[true, false, true]).unwrap(),
+            Tensor::scalar(TString::from(&handle[..])),
+            Tensor::vector(sizes).unwrap(),
+        ]
+    };
+    assert_eq!(run(&ABLE, "Read", &[], inputs(&[2, 0, 3])).unwrap()[0].shape().dims(), [2, 0, 3]);
+    assert_eq!(run(&ABLE, "Read", &[], inputs(&[])).unwrap()[0].shape().dims(), [] as [usize; 0]);
+    let mut wrong = inputs(&[1]);
+    wrong[2] = Tensor::scalar(true);
+    let error = run(&ABLE, "Read", &[], wrong).unwrap_err();
+    assert_eq!((error.code(), error.message()), (Code::InvalidArgument, "not these flags"));
+}
+
+#[test]
+fn runs_ask_at_once() {
+    let attrs = shaded(&[]);
+    std::thread::scope(|scope| {
+        for size in 1..5i32 {
+            let attrs = &attrs;
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    let x = Tensor::zeros(DataType::Float, [size as usize, 3]).unwrap();
+                    let y = run(&ABLE, "Shade", attrs, vec![x, Tensor::vector(&[size]).unwrap()]).unwrap();
+                    assert_eq!(y[0].shape().dims(), [size as usize, 3]);
+                }
+            });
+        }
+    });
 }
 
 #[test]
 fn a_node_for_which_no_kernel_is_says_so() {
     let axis = Tensor::vector(&[0i32]).unwrap();
     let other = shaded(&[("mode", AttrValue::String("other".into()))]);
-    let error = run(&Recording, "Shade", &other, vec![matrix(), axis.clone()]).unwrap_err();
+    let error = run(&ABLE, "Shade", &other, vec![matrix(), axis.clone()]).unwrap_err();
     assert_eq!(error.code(), Code::NotFound, "{error}");
     let error = run(&CpuDevice::on_caller(), "Shade", &shaded(&[]), vec![matrix(), axis]).unwrap_err();
     assert_eq!(error.code(), Code::NotFound, "{error}");
@@ -348,8 +471,7 @@ fn a_device_that_runs_no_shaders_says_so() {
 fn a_function_of_elements_keeps_its_rule_and_its_error() {
     let ones = Tensor::zeros(DataType::Float, [2]).unwrap();
     // Its shape function says nothing, which the library is asked for, and has no answer to.
-    let error =
-        run(&Recording, "Near", &[("T", AttrValue::Type(DataType::Float))], vec![ones.clone(), ones]).unwrap_err();
+    let error = run(&ABLE, "Near", &[("T", AttrValue::Type(DataType::Float))], vec![ones.clone(), ones]).unwrap_err();
     assert!(error.message().contains("let `NearOnGpu` say `outputs = function`"), "{error}");
     was_told(
         "NearOnGpu library/tests/shaders.rs shade.wgsl 3 [[(\"T\", Float)]] false ElementWise(Broadcast) [] 64 \
@@ -385,7 +507,8 @@ fn declaration() -> Shader {
 
 fn functions() -> KernlinkShaderFunctions {
     let size = size_of::<KernlinkShaderFunctions>();
-    KernlinkShaderFunctions { size, outputs: Some(says_nothing), computed: None, groups: None }
+    let data = ptr::null();
+    KernlinkShaderFunctions { size, data, create: None, outputs: Some(says_nothing), computed: None, groups: None }
 }
 
 /// Declares a kernel as a library in C would; gives what the setter and the registration say.
@@ -440,6 +563,13 @@ fn what_a_library_declares_wrongly_is_refused() {
     refused(&|shader| shader.params = vec![param(ParamKind::Computed, "u32")], "lacks a function");
     refused(&|shader| shader.params = vec![param(ParamKind::Attr, "f64")], "has a parameter `p`");
     refused(&|shader| shader.params = vec![param(ParamKind::Unknown, "")], "has a parameter `p`");
+    refused(&|shader| shader.params = vec![param(ParamKind::Shape, "")], "has a parameter `p`");
+    let wide = |shader: &mut Shader| shader.params = vec![ParamMessage { rank: 300, ..param(ParamKind::Shape, "") }];
+    refused(&wide, "has a parameter `p`");
+    refused(&|shader| shader.params = vec![param(ParamKind::Attr, ""); 1025], "has 1025 parameters, more than 1024");
+    refused(&|shader| shader.interface = INTERFACE + 1, "is for interface");
+    let none = || vec![Constraint { attr: "fails".into(), ..Constraint::default() }];
+    refused(&|shader| shader.constraints = none(), "has not values of one kind for attr `fails`");
 
     let [set, _] = declare(c"GPU", &[0xff, 0xff, 0xff], &functions(), &[]);
     assert!(set.0 == Code::InvalidArgument as i32 && set.1.contains("cannot be read"), "{set:?}");
@@ -460,36 +590,88 @@ fn what_a_library_declares_wrongly_is_refused() {
 }
 
 #[test]
+fn a_shader_that_does_not_suit_its_op_is_refused_with_the_first_node() {
+    let refused = |op: OpDefBuilder, change: &dyn Fn(&mut Shader), what: &str| {
+        let registry = Arc::new(Registry::from_ops([]).unwrap());
+        registry.register_op(op.build().unwrap(), None).unwrap();
+        let mut shader = declaration();
+        change(&mut shader);
+        let registered = || {
+            // SAFETY: as a library would.
+            unsafe {
+                let status = TF_NewStatus();
+                let builder = TF_NewKernelBuilder(c"Hand".as_ptr(), c"GPU".as_ptr(), None, None, None);
+                let bytes = shader.encode_to_vec();
+                Kernlink_KernelBuilder_SetShader(builder, bytes.as_ptr().cast(), bytes.len(), &functions(), status);
+                TF_RegisterKernelBuilder(c"hand".as_ptr(), builder, status);
+                assert_eq!(TF_GetCode(status), 0, "{what}");
+                TF_DeleteStatus(status);
+            }
+        };
+        collect(registered).1.commit(&registry).unwrap();
+        let inputs = registry.op("Hand").unwrap().def.inputs.len();
+        let inputs = (0..inputs).map(|_| Tensor::scalar(1.0f32)).collect();
+        let error = run_op(&registry, &ABLE, "Hand", AttrMap::new(), inputs).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        assert!(error.message().contains(what), "`{what}` is not in {error}");
+    };
+    let op = || OpDefBuilder::new("Hand").input("x: float").output("y: float").attr("factor: float = 1");
+    refused(OpDefBuilder::new("Hand").input("x: float"), &|_| {}, "it has no output for the shader to write");
+    refused(OpDefBuilder::new("Hand").output("y: double"), &|_| {}, "`y` is double, with which no shader computes");
+    refused(OpDefBuilder::new("Hand").output("y: N * float").attr("N: int = 1"), &|_| {}, "`y` is a list");
+    let of = |shader: &mut Shader| shader.dispatch.as_mut().unwrap().of = "z".into();
+    refused(op(), &of, "it has no argument `z`");
+    let named =
+        |kind: ParamKind, name: &str| ParamMessage { name: name.into(), kind: kind.into(), rank: 1, ty: String::new() };
+    refused(op(), &|shader| shader.params = vec![named(ParamKind::Shape, "w")], "it has no argument `w`");
+    refused(op(), &|shader| shader.params = vec![named(ParamKind::Attr, "w")], "has no attr `w`");
+    refused(op(), &|shader| shader.vectors = vec!["w".into()], "it has no argument `w`");
+    let of_elements = |shader: &mut Shader| {
+        shader.dispatch.as_mut().unwrap().rule = Rule::Equal.into();
+        shader.params = vec![named(ParamKind::Shape, "x")];
+    };
+    refused(op(), &of_elements, "a function of elements has attrs for parameters");
+}
+
+#[test]
 fn constraints_of_each_kind_cross() {
     let constraint = |attr: &str| Constraint { attr: attr.into(), ..Constraint::default() };
     let mut shader = declaration();
     shader.constraints = vec![
-        Constraint { strings: vec!["a".into()], ..constraint("text") },
-        Constraint { ints: vec![-3], ..constraint("int") },
-        Constraint { bools: vec![true], ..constraint("fails") },
+        Constraint { strings: vec!["a".into(), "b".into()], ..constraint("text") },
+        Constraint { ints: vec![-3], ..constraint("number") },
+        Constraint { bools: vec![true], ..constraint("flag") },
     ];
+    let registry = Arc::new(Registry::from_ops([]).unwrap());
+    let op = OpDefBuilder::new("Hand").input("x: float").output("y: float");
+    let op = op.attr("text: string = 'b'").attr("number: int = -3").attr("flag: bool = true");
+    registry.register_op(op.build().unwrap(), None).unwrap();
     // SAFETY: as a library would.
     let ((), batch) = unsafe {
         collect(|| {
             let status = TF_NewStatus();
-            let builder = TF_NewKernelBuilder(c"Repeat".as_ptr(), c"GPU".as_ptr(), None, None, None);
+            let builder = TF_NewKernelBuilder(c"Hand".as_ptr(), c"GPU".as_ptr(), None, None, None);
             let bytes = shader.encode_to_vec();
             Kernlink_KernelBuilder_SetShader(builder, bytes.as_ptr().cast(), bytes.len(), &functions(), status);
             TF_RegisterKernelBuilder(c"hand".as_ptr(), builder, status);
             TF_DeleteStatus(status);
         })
     };
-    // The op has no such attrs but one: all faults are in one error.
-    let error = batch.commit(registry()).err().unwrap();
-    assert!(error.message().contains("has no attr `text`") && error.message().contains("has no attr `int`"), "{error}");
+    batch.commit(&registry).unwrap();
+    let code = |name: &str, value: AttrValue| {
+        let attrs = AttrMap::from_iter([(name.to_owned(), value)]);
+        run_op(&registry, &ABLE, "Hand", attrs, vec![Tensor::scalar(1.0f32)]).unwrap_err().code()
+    };
+    // Where it is chosen, it says no shapes.
+    assert_eq!(code("text", AttrValue::from("a")), Code::Internal);
+    assert_eq!(code("text", AttrValue::from("c")), Code::NotFound);
+    assert_eq!(code("number", AttrValue::Int(3)), Code::NotFound);
+    assert_eq!(code("flag", AttrValue::Bool(false)), Code::NotFound);
 }
 
 /// A library whose functions for the op `Hand` say what cannot be.
 #[test]
 fn what_a_library_says_wrongly_of_a_run_is_an_error_of_it() {
-    let registry = Arc::new(kernlink::registry::Registry::from_ops([]).unwrap());
-    let op = kernlink::op::OpDefBuilder::new("Hand").input("x: float").output("y: float").build().unwrap();
-    registry.register_op(op, None).unwrap();
     let asks = |outputs| {
         // SAFETY: as a library would.
         let ((), batch) = unsafe {
@@ -504,13 +686,13 @@ fn what_a_library_says_wrongly_of_a_run_is_an_error_of_it() {
                 TF_DeleteStatus(status);
             })
         };
-        let fresh = Arc::new(kernlink::registry::Registry::from_ops([]).unwrap());
-        let op = kernlink::op::OpDefBuilder::new("Hand").input("x: float").output("y: float").build().unwrap();
+        let fresh = Arc::new(Registry::from_ops([]).unwrap());
+        let op = OpDefBuilder::new("Hand").input("x: float").output("y: float").build().unwrap();
         fresh.register_op(op, None).unwrap();
         batch.commit(&fresh).unwrap();
         move |dims: &[usize]| {
             let x = Tensor::zeros(DataType::Float, dims.to_vec()).unwrap();
-            run_op(&fresh, &Recording, "Hand", AttrMap::new(), vec![x]).unwrap_err()
+            run_op(&fresh, &ABLE, "Hand", AttrMap::new(), vec![x]).unwrap_err()
         }
     };
     let says = |error: Error, code: Code, what: &str| {

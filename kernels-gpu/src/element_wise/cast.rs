@@ -2,11 +2,10 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
+use kernlink::kernel::shader::Operands;
 use kernlink::kernel::{KernelContext, Meet};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
-
-use kernlink::kernel::shader::Operands;
 
 use super::driver::{self, ElementWise, Function};
 use crate::shader::{Program, Scalar, scalar_of};

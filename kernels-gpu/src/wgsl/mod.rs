@@ -78,6 +78,14 @@ pub fn programs<K: WgslKernel<O>, O: Op>() -> Result<Vec<Program>> {
     Ok(programs.collect::<Result<Vec<_>>>()?.concat())
 }
 
+/// The shader for a combination of dtypes; see [`programs`].
+///
+/// # Errors
+/// See [`programs`].
+pub fn program(source: &'static Source, dtypes: &[(&'static str, DataType)]) -> Result<Program> {
+    Assembly(source).program(dtypes)
+}
+
 /// Checks the shader of a kernel for each combination of its dtypes; see [`programs`].
 ///
 /// # Errors

@@ -70,7 +70,7 @@ impl Assembly {
     /// All programs for a combination of dtypes, checked; see [`programs`](super::programs).
     ///
     /// # Errors
-    /// As [`Source::program`].
+    /// As [`Assembly::program`].
     pub(super) fn programs(&self, dtypes: &[(&'static str, DataType)]) -> Result<Vec<Program>> {
         let Dispatch::ElementWise(_) = self.dispatch else { return Ok(vec![self.program(dtypes)?]) };
         self.program(dtypes)?;
@@ -82,7 +82,7 @@ impl Assembly {
     /// The function for a combination of dtypes, once it was checked; that of this crate's own kernels is in its tests.
     ///
     /// # Errors
-    /// As [`Source::program`].
+    /// As [`Assembly::program`].
     pub(super) fn checked_function(&self, dtypes: &[(&'static str, DataType)]) -> Result<Function> {
         if !self.is_own() {
             self.program(dtypes)?;

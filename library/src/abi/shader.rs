@@ -1,12 +1,12 @@
 //! Kernels of which only the shader is written, between a library and Kernlink: TensorFlow's C API has none.
 //!
-//! A library begins a `TF_KernelBuilder` for the device `GPU` without a function that computes, with one dtype for each attr
-//! that it constrains, and tells it the shader by [`SET_SHADER`]: its text and how it is run as a [`Shader`] message, and what
-//! it asks before each run as [`KernlinkShaderFunctions`].
+//! A library begins a `TF_KernelBuilder` for the device `GPU` without a function that creates and one that computes, with one
+//! dtype for each attr that it constrains, and tells it the shader by [`SET_SHADER`]: its text and how it is run as a [`Shader`]
+//! message, and what makes and answers for kernels as [`KernlinkShaderFunctions`].
 
 use std::ffi::{CStr, c_int, c_void};
 
-use super::{TF_DataType, TF_KernelBuilder, TF_Status, TF_Tensor};
+use super::{TF_DataType, TF_KernelBuilder, TF_OpKernelConstruction, TF_Status, TF_Tensor};
 
 /// The name of the function of type [`SetShader`] that [`KernlinkHost::lookup`](super::KernlinkHost) finds.
 pub const SET_SHADER: &CStr = c"Kernlink_KernelBuilder_SetShader";
@@ -20,17 +20,28 @@ pub type SetShader = unsafe extern "C" fn(
     status: *mut TF_Status,
 );
 
-/// What a shader asks before each run. `kernel` is what the builder's function made for the node; each may be called on any
-/// thread, several at once, and leaves an error in the status.
+/// What makes a shader's kernels, and is asked before each run. `kernel` is what `create` made for the node. Each may be called on
+/// any thread, several at once, and leaves an error in the status.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KernlinkShaderFunctions {
     /// The size of the struct that the library knows.
     pub size: usize,
-    /// Says the shape of each output by [`KernlinkLaunch::set_output`].
+    /// Handed to `create`: by it the library tells the kernel from others of the op.
+    pub data: *const c_void,
+    /// Makes what the library keeps for a node; the builder's own function deletes it. Without it there is nothing.
+    pub create: Option<
+        unsafe extern "C" fn(
+            data: *const c_void,
+            ctx: *mut TF_OpKernelConstruction,
+            graph_def_version: c_int,
+        ) -> *mut c_void,
+    >,
+    /// Says the shape of each output by [`KernlinkLaunch::set_output`]. Always there, and asked unless the shader is a function
+    /// of elements.
     pub outputs:
         Option<unsafe extern "C" fn(kernel: *mut c_void, launch: *const KernlinkLaunch, status: *mut TF_Status)>,
-    /// Writes the bits of those parameters that functions say, in order: there is room for `count`.
+    /// Writes the bits of those parameters that functions say, in the order of [`Shader::params`]: there is room for `count`.
     pub computed: Option<
         unsafe extern "C" fn(
             kernel: *mut c_void,
@@ -51,11 +62,18 @@ pub struct KernlinkShaderFunctions {
     >,
 }
 
+// SAFETY: `data` is the library's, which is called on any thread.
+unsafe impl Send for KernlinkShaderFunctions {}
+// SAFETY: as above.
+unsafe impl Sync for KernlinkShaderFunctions {}
+
 /// A run that is about to be recorded. All of it is good during the call.
 #[repr(C)]
 pub struct KernlinkLaunch {
     /// The size of the struct that the host knows.
     pub size: usize,
+    /// The host's own.
+    pub host: *const c_void,
     /// The inputs.
     pub inputs: *const KernlinkInput,
     /// How many there are.
@@ -64,12 +82,15 @@ pub struct KernlinkLaunch {
     pub outputs: *const KernlinkShape,
     /// How many there are.
     pub num_outputs: usize,
+    /// Input `index`, one in host memory, as a tensor that the caller deletes; null with an error in the status for others.
+    pub input:
+        unsafe extern "C" fn(launch: *const KernlinkLaunch, index: usize, status: *mut TF_Status) -> *mut TF_Tensor,
     /// Says the shape of output `index`, in the function that is asked for it.
     pub set_output:
         unsafe extern "C" fn(launch: *const KernlinkLaunch, index: usize, shape: KernlinkShape, status: *mut TF_Status),
 }
 
-/// A shape whose sizes are all known.
+/// A shape whose sizes are all known. The struct stays as it is.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KernlinkShape {
@@ -79,15 +100,13 @@ pub struct KernlinkShape {
     pub rank: c_int,
 }
 
-/// An input of a run.
+/// An input of a run. The struct stays as it is.
 #[repr(C)]
 pub struct KernlinkInput {
     /// Its dtype.
     pub dtype: TF_DataType,
     /// Its shape.
     pub shape: KernlinkShape,
-    /// Its elements, of an input in host memory; null for one in the device's. Each is the library's to delete.
-    pub tensor: *mut TF_Tensor,
 }
 
 /// A shader, and how it is run: what `#[register_kernel(wgsl = ...)]` is told.
@@ -108,7 +127,7 @@ pub struct Shader {
     /// The shader.
     #[prost(string, tag = "5")]
     pub text: String,
-    /// Capabilities that the device must have.
+    /// Capabilities that the device must have; `f16` and `i64` too, if the shader computes with half or int64.
     #[prost(string, repeated, tag = "6")]
     pub requires: Vec<String>,
     /// Values of attrs, other than dtypes, for which the kernel is.
@@ -135,9 +154,12 @@ pub struct Shader {
     /// The message of that error.
     #[prost(string, tag = "14")]
     pub refusal_message: String,
+    /// The lowest [`INTERFACE`](super::INTERFACE) of a host that understands all of the message.
+    #[prost(uint32, tag = "15")]
+    pub interface: u32,
 }
 
-/// The values of an attr for which a kernel is; those of one kind.
+/// The values of an attr for which a kernel is: of one kind, and at least one.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Constraint {
     /// The attr.
@@ -205,7 +227,7 @@ pub struct Param {
     /// Its type, `i32`, `u32` or `f32`; of an attr empty for the attr's own.
     #[prost(string, tag = "3")]
     pub ty: String,
-    /// Of a shape, how many dimensions there are.
+    /// Of a shape, how many dimensions there are: 1 to 254.
     #[prost(uint32, tag = "4")]
     pub rank: u32,
 }

@@ -5,9 +5,10 @@ use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kernlink_framework::attr::AttrMap;
-use kernlink_framework::collect::{OpEntry, linked_ops};
+use kernlink_framework::collect::linked_ops;
 use kernlink_framework::error::catch_panic;
 use kernlink_framework::kernel::KernelDef;
+use kernlink_framework::op::OpDef;
 use kernlink_framework::proto::{Message as _, NodeDef, attr_from_proto};
 use kernlink_framework::registry::Registry;
 use kernlink_framework::runtime::{Computed, EagerContext, NodeKernel};
@@ -27,7 +28,7 @@ pub(super) fn add(kernels: Vec<&'static KernelDef>) {
 }
 
 /// What the library's kernels run in: threads and resources of its own, and a registry of its own kernels alone.
-pub(super) fn context() -> Result<&'static EagerContext> {
+fn context() -> Result<&'static EagerContext> {
     static CONTEXT: OnceLock<EagerContext> = OnceLock::new();
     if let Some(context) = CONTEXT.get() {
         return Ok(context);
@@ -72,22 +73,22 @@ pub(super) unsafe extern "C" fn create(ctx: *mut TF_OpKernelConstruction) -> *mu
 unsafe fn make(host: &'static Host, ctx: *mut TF_OpKernelConstruction) -> Result<NodeKernel> {
     let context = context()?;
     // SAFETY: as the caller says.
-    let (name, entry, attrs) = unsafe { node(host, ctx, context.registry()) }?;
-    NodeKernel::new(context, &name, &entry.def.name, attrs)
+    let (node, attrs) = unsafe { node(host, ctx, |op| context.registry().op(op).map(|entry| entry.def)) }?;
+    NodeKernel::new(context, &node.name, &node.op, attrs)
 }
 
-/// The name, the op and the attrs of the node for which a kernel is made.
+/// The node for which a kernel is made, and its attrs.
 ///
 /// # Safety
 /// `ctx` is a context of the host's.
 ///
 /// # Errors
-/// Those of the host; NOT_FOUND for an op that is not the library's.
+/// Those of the host and of `op_of`.
 pub(super) unsafe fn node(
     host: &'static Host,
     ctx: *mut TF_OpKernelConstruction,
-    registry: &Registry,
-) -> Result<(String, &'static OpEntry, AttrMap)> {
+    op_of: impl FnOnce(&str) -> Result<&'static OpDef>,
+) -> Result<(NodeDef, AttrMap)> {
     let status = Status::new(host);
     // SAFETY: as the caller says.
     let buffer = status.check(|status| unsafe { (host.TF_OpKernelConstruction_GetNodeDef)(ctx, status) })?;
@@ -101,17 +102,17 @@ pub(super) unsafe fn node(
         decoded
     };
     let node = node.map_err(|error| Error::internal(format!("the host's NodeDef cannot be read: {error}")))?;
-    let entry = registry.op(&node.op)?;
+    let op = op_of(&node.op)?;
     let mut attrs = AttrMap::new();
     for (name, value) in &node.attr {
         // Of the runtime's own attrs only those that a kernel may ask for can be read.
         match attr_from_proto(value) {
             Ok(value) => drop(attrs.insert(name, value)),
-            Err(error) if entry.def.attr(name).is_some() => return Err(error.context(format!("attr `{name}`"))),
+            Err(error) if op.attr(name).is_some() => return Err(error.context(format!("attr `{name}`"))),
             Err(_) => {}
         }
     }
-    Ok((node.name, entry, attrs))
+    Ok((node, attrs))
 }
 
 /// Deletes what [`create`] made.

@@ -56,7 +56,10 @@ pub unsafe fn offer_by(
     // SAFETY: as the caller says.
     let functions = unsafe { Functions::find(&lookup) };
     let functions = functions.map_err(|missing| format!("the host lacks {}", missing.join(", ")))?;
-    let set_shader = lookup(SET_SHADER);
+    let set_shader = match kind {
+        HostKind::Kernlink => lookup(SET_SHADER),
+        HostKind::TensorFlow => ptr::null(),
+    };
     // SAFETY: Kernlink's function of that name is of that type; an optional function is a pointer, null if there is none.
     let set_shader = unsafe { std::mem::transmute::<*const c_void, Option<SetShader>>(set_shader) };
     let host = set_host(functions, set_shader, kind);

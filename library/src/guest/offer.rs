@@ -61,7 +61,7 @@ pub(super) fn offer(host: &Host, status: &Status, provider: &'static Provider) -
     }
     for (registration, kernel, shader) in shaders {
         if let Err(error) = registration.offer_shader(host, status, kernel, shader) {
-            refusals.add("kernels", registration.to_string(), error.message());
+            refusals.add("kernels", format!("{registration} on {}", kernel.device), error.message());
         }
     }
     let (no_gradient, no_rewrite) = match host.kind {
@@ -84,11 +84,11 @@ fn not_for(host: &Host, kernel: &KernelDef) -> String {
     let device = kernel.device;
     match host.kind {
         HostKind::TensorFlow => format!("TensorFlow's C API has no kernels for a {device} of Kernlink's"),
-        HostKind::Kernlink if kernel.shader.is_some() => {
-            format!("the host is of a version that takes none for a {device}")
-        }
+        HostKind::Kernlink if kernel.shader.is_some() => "this version of the host takes no shaders".to_owned(),
         HostKind::Kernlink => {
-            format!("of those for a {device} only such go along of which the shader is all that is written")
+            format!(
+                "a library brings kernels for a {device} as shaders alone, `#[register_kernel(wgsl = \"file.wgsl\")]`"
+            )
         }
     }
 }
@@ -227,12 +227,12 @@ impl Registration {
     }
 
     /// The same of a kernel of which only the shader is written.
-    fn offer_shader(&self, host: &Host, status: &Status, kernel: &KernelDef, shader: ShaderDef) -> Result<()> {
+    fn offer_shader(&self, host: &Host, status: &Status, kernel: &'static KernelDef, shader: ShaderDef) -> Result<()> {
         let (op, device) = (text(self.op), text(kernel.device.0));
-        let (create, delete) = (Some(shader::create as _), Some(shader::delete as _));
+        let delete = Some(shader::delete as _);
         // SAFETY: the texts outlive the call, and the builder is used until it is freed: by its registration or here.
         unsafe {
-            let builder = (host.TF_NewKernelBuilder)(op.as_ptr(), device.as_ptr(), create, None, delete);
+            let builder = (host.TF_NewKernelBuilder)(op.as_ptr(), device.as_ptr(), None, None, delete);
             if let Err(error) = shader::set_shader(host, status, builder, kernel, shader) {
                 (host.TF_DeleteKernelBuilder)(builder);
                 return Err(error);

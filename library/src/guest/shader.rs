@@ -1,40 +1,31 @@
 //! Kernels of which only the shader is written: what the host is told of them, and asks before each run.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::{ptr, slice};
 
+use kernlink_framework::collect::linked_ops;
 use kernlink_framework::dtype::DataType;
 use kernlink_framework::error::catch_panic;
 use kernlink_framework::graph::complete_attrs;
-use kernlink_framework::kernel::check::shader::CAPABILITIES;
 use kernlink_framework::kernel::shader::{
     Dispatch, LaunchFunctions, Operands, ParamValue, RawLaunch, ShaderDef, ShaderNode, Source,
 };
-use kernlink_framework::kernel::{ConstraintValues, GPU, KernelDef};
-use kernlink_framework::op::Signature;
+use kernlink_framework::kernel::{ConstraintValues, KernelDef};
+use kernlink_framework::op::{ArgDef, InOutType, Signature};
 use kernlink_framework::proto::Message as _;
-use kernlink_framework::registry::NodeQuery;
 use kernlink_framework::shape::Shape;
-use kernlink_framework::shape_inference::GRAPH_DEF_VERSION;
 use kernlink_framework::tensor::{DeviceMemory, Tensor};
 use kernlink_framework::{Error, Result};
 
 use super::functions::{Host, host};
-use super::kernel::{context, node};
+use super::kernel::node;
 use super::status::{Status, set};
-use super::tensor::{HostTensor, elements};
+use super::tensor::{HostTensor, input_of};
 use crate::abi::shader::{Constraint, Dispatch as DispatchMessage, Param, ParamKind, Rule, Shader};
 use crate::abi::{
-    KernlinkInput, KernlinkLaunch, KernlinkShaderFunctions, KernlinkShape, TF_KernelBuilder, TF_OpKernelConstruction,
-    TF_Status,
-};
-
-/// What the host asks of a shader.
-static FUNCTIONS: KernlinkShaderFunctions = KernlinkShaderFunctions {
-    size: size_of::<KernlinkShaderFunctions>(),
-    outputs: Some(outputs),
-    computed: Some(computed),
-    groups: Some(groups),
+    INTERFACE, KernlinkInput, KernlinkLaunch, KernlinkShaderFunctions, KernlinkShape, TF_KernelBuilder,
+    TF_OpKernelConstruction, TF_Status,
 };
 
 /// Tells a builder the shader of a kernel.
@@ -48,14 +39,22 @@ pub(super) unsafe fn set_shader(
     host: &Host,
     status: &Status,
     builder: *mut TF_KernelBuilder,
-    kernel: &KernelDef,
+    kernel: &'static KernelDef,
     shader: ShaderDef,
 ) -> Result<()> {
     let set = host.set_shader.ok_or_else(|| Error::unimplemented("the host runs no shaders"))?;
     let message = describe(kernel, shader.source).encode_to_vec();
+    let functions = KernlinkShaderFunctions {
+        size: size_of::<KernlinkShaderFunctions>(),
+        data: ptr::from_ref(kernel).cast(),
+        create: Some(create),
+        outputs: Some(outputs),
+        computed: Some(computed),
+        groups: Some(groups),
+    };
     status.check(|status| {
         // SAFETY: as the caller says; the host copies what it is given.
-        unsafe { set(builder, message.as_ptr().cast(), message.len(), &raw const FUNCTIONS, status) };
+        unsafe { set(builder, message.as_ptr().cast(), message.len(), &raw const functions, status) };
     })
 }
 
@@ -91,6 +90,7 @@ fn describe(kernel: &KernelDef, source: &Source) -> Shader {
         workgroup: source.workgroup,
         refusal_code: source.refusal.map_or(0, |(code, _)| code as i32),
         refusal_message: source.refusal.map_or_else(String::new, |(_, message)| message.to_owned()),
+        interface: INTERFACE,
     }
 }
 
@@ -110,14 +110,22 @@ fn dispatch(dispatch: Dispatch) -> DispatchMessage {
 /// The functions of a shader, for a node.
 struct Node {
     functions: Box<dyn LaunchFunctions>,
+    /// The dtype of each input, and whether it is in host memory.
+    inputs: Vec<(DataType, bool)>,
     num_outputs: usize,
 }
 
 /// Makes the functions for a node; null if it fails.
-pub(super) unsafe extern "C" fn create(ctx: *mut TF_OpKernelConstruction) -> *mut c_void {
+unsafe extern "C" fn create(data: *const c_void, ctx: *mut TF_OpKernelConstruction, version: c_int) -> *mut c_void {
     let Some(host) = host() else { return ptr::null_mut() };
-    // SAFETY: the host calls with a context that lives as long as the call.
-    match catch_panic("the kernel's construction", || unsafe { make(host, ctx) }) {
+    let made = catch_panic("the kernel's construction", || {
+        // SAFETY: the host hands over what `set_shader` gave it.
+        let kernel = unsafe { data.cast::<KernelDef>().as_ref() };
+        let kernel: &'static KernelDef = kernel.ok_or_else(|| Error::internal("no kernel is named"))?;
+        // SAFETY: the host calls with a context that lives as long as the call.
+        unsafe { make(host, ctx, kernel, version) }
+    });
+    match made {
         Ok(node) => Box::into_raw(Box::new(node)).cast(),
         Err(error) => {
             let status = Status::new(host);
@@ -130,22 +138,24 @@ pub(super) unsafe extern "C" fn create(ctx: *mut TF_OpKernelConstruction) -> *mu
 
 /// # Safety
 /// `ctx` is a context of the host's.
-unsafe fn make(host: &'static Host, ctx: *mut TF_OpKernelConstruction) -> Result<Node> {
-    let registry = context()?.registry();
-    // SAFETY: as the caller says.
-    let (name, entry, mut attrs) = unsafe { node(host, ctx, registry) }?;
-    complete_attrs(entry.def, &mut attrs)?;
-    let signature = Signature::new(entry.def, &attrs)?;
-    let query = NodeQuery { node: &name, op: &entry.def.name, attrs: &attrs, device: GPU, capabilities: CAPABILITIES };
-    let kernel = registry.find_kernel(query)?;
+unsafe fn make(
+    host: &'static Host,
+    ctx: *mut TF_OpKernelConstruction,
+    kernel: &'static KernelDef,
+    graph_def_version: c_int,
+) -> Result<Node> {
     let shader = kernel.shader.ok_or_else(|| Error::internal(format!("{kernel} is no shader")))?;
-    let node = ShaderNode {
-        attrs: &attrs,
-        signature: &signature,
-        shape_fn: entry.shape_fn,
-        graph_def_version: GRAPH_DEF_VERSION,
-    };
-    Ok(Node { functions: (shader.functions)(&node)?, num_outputs: signature.outputs.len() })
+    let op = shader.source.op;
+    // SAFETY: as the caller says.
+    let (_, mut attrs) = unsafe { node(host, ctx, |_| Ok(op)) }?;
+    complete_attrs(op, &mut attrs)?;
+    let signature = Signature::new(op, &attrs)?;
+    let shape_fn = linked_ops().find(|entry| entry.def.name == op.name).and_then(|entry| entry.shape_fn);
+    let node = ShaderNode { attrs: &attrs, signature: &signature, shape_fn, graph_def_version };
+    // Shaders take no lists, so that each argument is one tensor.
+    let on_host = |(slot, arg): (&InOutType, &ArgDef)| (slot.dtype, kernel.host_memory.contains(&&*arg.name));
+    let inputs = signature.inputs.iter().zip(op.inputs.iter()).map(on_host).collect();
+    Ok(Node { functions: (shader.functions)(&node)?, inputs, num_outputs: signature.outputs.len() })
 }
 
 /// Deletes what [`create`] made.
@@ -204,25 +214,30 @@ unsafe fn ask(
     let answered = catch_panic("the shader's function", || {
         // SAFETY: as the caller says.
         let launch = unsafe { &*launch };
+        // SAFETY: the host calls with what `create` made.
+        let node = unsafe { made.cast_const().cast::<Node>().as_ref() }
+            .ok_or_else(|| Error::internal("a kernel that could not be made is called"))?;
         let given = match launch.num_inputs {
             0 => &[],
             // SAFETY: as the caller says.
             count => unsafe { slice::from_raw_parts(launch.inputs, count) },
         };
-        // First of all they are owned, so that they are deleted whatever happens.
-        let handles = given.iter().map(|input| (!input.tensor.is_null()).then(|| HostTensor::new(host, input.tensor)));
-        let handles: Vec<_> = handles.collect();
-        let input = |(index, (input, handle)): (usize, (&KernlinkInput, Option<HostTensor>))| {
-            let dtype = DataType::from_number(input.dtype)
-                .ok_or_else(|| Error::internal(format!("input {index} has the unknown dtype {}", input.dtype)))?;
-            match handle {
-                // SAFETY: the handle is there.
-                Some(handle) => unsafe { elements(handle, index, dtype) },
+        if given.len() != node.inputs.len() {
+            return Err(Error::internal(format!("the host has {} inputs, not {}", given.len(), node.inputs.len())));
+        }
+        let given_status = Status::new(host);
+        let input = |(index, (given, &(dtype, is_on_host))): (usize, (&KernlinkInput, &(DataType, bool)))| {
+            if !is_on_host || dtype == DataType::Variant {
                 // SAFETY: as the caller says.
-                None => Ok(Tensor::from_device(dtype, unsafe { shape(input.shape) }?, std::sync::Arc::new(Elsewhere))),
+                let shape = unsafe { shape(given.shape) }?;
+                return Ok(Tensor::from_device(dtype, shape, Arc::new(Elsewhere)));
             }
+            // SAFETY: the host's function, within the call.
+            let handle = given_status.check(|status| unsafe { (launch.input)(launch, index, status) })?;
+            // SAFETY: the handle is the library's, and is there.
+            unsafe { input_of(HostTensor::new(host, handle), index, dtype) }
         };
-        let inputs = given.iter().zip(handles).enumerate().map(input).collect::<Result<Vec<Tensor>>>()?;
+        let inputs = given.iter().zip(&node.inputs).enumerate().map(input).collect::<Result<Vec<Tensor>>>()?;
         let shapes = match launch.num_outputs {
             0 => &[],
             // SAFETY: as the caller says.
@@ -230,9 +245,6 @@ unsafe fn ask(
         };
         // SAFETY: as the caller says.
         let outputs = shapes.iter().map(|&one| unsafe { shape(one) }).collect::<Result<Vec<_>>>()?;
-        // SAFETY: the host calls with what `create` made.
-        let node = unsafe { made.cast_const().cast::<Node>().as_ref() }
-            .ok_or_else(|| Error::internal("a kernel that could not be made is called"))?;
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         answer(host, node, RawLaunch { inputs: &inputs, outputs: &outputs })
     });

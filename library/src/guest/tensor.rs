@@ -97,7 +97,7 @@ pub(super) unsafe fn input(
 ///
 /// # Errors
 /// INTERNAL for an input that is not of the dtype; UNIMPLEMENTED for a variant.
-pub(super) unsafe fn elements(tensor: HostTensor, index: usize, dtype: DataType) -> Result<Tensor> {
+unsafe fn elements(tensor: HostTensor, index: usize, dtype: DataType) -> Result<Tensor> {
     let actual = tensor.dtype();
     if actual != dtype.number() {
         return Err(Error::internal(format!("input {index} must be {dtype}, not dtype {actual}")));
@@ -147,12 +147,7 @@ unsafe fn handle(
 ) -> Result<Tensor> {
     let host = tensor.host;
     if actual == DataType::String.number() {
-        let string = tensor.data().0.cast::<TF_TString>();
-        if tensor.shape()?.rank() != 0 || string.is_null() {
-            return Err(Error::invalid_argument(format!("input {index}, a resource's handle, must be a scalar")));
-        }
-        // SAFETY: a scalar is one string, which is as hosts leave strings.
-        return handle_from_bytes(unsafe { (*string).as_bytes() });
+        return handle_in_string(tensor, index);
     }
     // SAFETY: it takes nothing.
     let buffer = unsafe { (host.TF_NewBuffer)() };
@@ -171,6 +166,39 @@ unsafe fn handle(
     // SAFETY: the host's own, deleted once.
     unsafe { (host.TF_DeleteBuffer)(buffer) };
     handle
+}
+
+/// The handle whose bytes are the string of a scalar.
+fn handle_in_string(tensor: &HostTensor, index: usize) -> Result<Tensor> {
+    let string = tensor.data().0.cast::<TF_TString>();
+    if tensor.shape()?.rank() != 0 || string.is_null() {
+        return Err(Error::invalid_argument(format!("input {index}, a resource's handle, must be a scalar")));
+    }
+    // SAFETY: a scalar is one string, which is as hosts leave strings.
+    handle_from_bytes(unsafe { (*string).as_bytes() })
+}
+
+/// Input `index` of a host that is Kernlink, from a handle: as [`elements`], and what a handle of a resource names.
+///
+/// # Safety
+/// The handle is there.
+///
+/// # Errors
+/// As [`elements`]; INVALID_ARGUMENT for bytes that are no handle of a resource.
+pub(super) unsafe fn input_of(tensor: HostTensor, index: usize, dtype: DataType) -> Result<Tensor> {
+    match dtype {
+        DataType::Resource if tensor.dtype() == DataType::String.number() => handle_in_string(&tensor, index),
+        DataType::Resource => {
+            let bytes = match tensor.data() {
+                (_, 0) => &[],
+                // SAFETY: the host says that so many bytes are there: those of the handle.
+                (first, length) => unsafe { std::slice::from_raw_parts(first.cast::<u8>(), length) },
+            };
+            handle_from_bytes(bytes)
+        }
+        // SAFETY: as the caller says.
+        _ => unsafe { elements(tensor, index, dtype) },
+    }
 }
 
 /// Sets output `index`. Elements are shared, unless they are few, strings or handles.

@@ -19,7 +19,8 @@ use super::registration::{failed, take_kernel, take_unused};
 use super::shader::Declared;
 use super::{LibraryInUse, guarded, report, text};
 use crate::abi::{
-    ComputeAsyncFunction, ComputeFunction, CreateFunction, DeleteFunction, TF_DataType, TF_KernelBuilder, TF_Status,
+    ComputeAsyncFunction, ComputeFunction, CreateFunction, DeleteFunction, TF_DataType, TF_KernelBuilder,
+    TF_OpKernelConstruction, TF_Status,
 };
 
 /// What is behind a `TF_KernelBuilder`.
@@ -82,16 +83,29 @@ unsafe impl Sync for Kernel {}
 
 impl Kernel {
     pub(super) fn new(functions: Functions, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Kernel> {
+        Kernel::made_by(functions, library, node, |ctx| match functions.create {
+            // SAFETY: the library's function, with a context that lives as long as the call.
+            Some(create) => unsafe { create(ctx) },
+            None => ptr::null_mut(),
+        })
+    }
+
+    /// The same with what `create` makes.
+    ///
+    /// # Errors
+    /// What the library says of the construction.
+    pub(super) fn made_by(
+        functions: Functions,
+        library: &Arc<LibraryInUse>,
+        node: &RawConstruction<'_>,
+        create: impl FnOnce(*mut TF_OpKernelConstruction) -> *mut c_void,
+    ) -> Result<Kernel> {
         let entered = library.enter()?;
         if matches!(functions.compute, Compute::Later(_)) {
             library.has_threads();
         }
         let construction = Construction::new(node);
-        let made = match functions.create {
-            // SAFETY: the library's function, with a context that lives as long as the call.
-            Some(create) => unsafe { create(construction.to_c()) },
-            None => ptr::null_mut(),
-        };
+        let made = create(construction.to_c());
         let graph_def_version = node.surroundings.map_or(0, |surroundings| surroundings.graph_def_version);
         // If it failed, what was made is deleted, as by TensorFlow.
         let kernel = Kernel { made, functions, graph_def_version, _library: entered };
@@ -215,10 +229,10 @@ impl Builder {
         }
         if let Some(shader) = self.shader {
             let kernel = shader.constrain(kernel);
-            let create = shader.create(&self.types, &self.host_memory, functions)?;
+            let shader = shader.complete(&self.types, self.host_memory, functions)?;
             return take_kernel(&code, |library| -> &'static KernelDef {
                 let (kernel, library) = (kernel.location(library.origin()), library.clone());
-                kernel.create_with(move |node| create(&library, node))
+                kernel.create_with(move |node| shader.kernel(&library, node))
             });
         }
         take_kernel(&code, |library| -> &'static KernelDef {

@@ -37,7 +37,7 @@ pub use context::*;
 pub use deferred::*;
 pub use kernel::*;
 pub use op::*;
-pub use shader::{Kernlink_KernelBuilder_SetShader, extensions};
+pub use shader::Kernlink_KernelBuilder_SetShader;
 pub use shape::*;
 pub use status::*;
 pub use string::*;
@@ -61,3 +61,10 @@ macro_rules! table {
 }
 
 crate::for_each_host_function!(table);
+
+/// The address of a function of these, or of those beyond TensorFlow's; null if there is none of this name.
+pub fn find(name: &std::ffi::CStr) -> *const std::ffi::c_void {
+    let functions = table().into_iter().chain(shader::extensions());
+    let mut found = functions.filter(|(other, _)| other.as_bytes() == name.to_bytes());
+    found.next().map_or(std::ptr::null(), |(_, address)| address)
+}

@@ -1,8 +1,7 @@
 //! Kernels of a library of which only the shader is written, for devices that run shaders.
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{ptr, slice};
 
 use kernlink_framework::dtype::DataType;
@@ -10,6 +9,7 @@ use kernlink_framework::kernel::shader::{
     Dispatch, LaunchFunctions, Made, Operands, Param, ParamType, ParamValue, RawLaunch, Source, make,
 };
 use kernlink_framework::kernel::{DynKernel, KernelDefBuilder, Location, Provider, RawConstruction};
+use kernlink_framework::op::OpDef;
 use kernlink_framework::proto::Message as _;
 use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::Tensor;
@@ -20,11 +20,15 @@ use super::status::code_of;
 use super::{CTensor, LibraryInUse, Status, report};
 use crate::abi::shader::{self as message, ParamKind, Rule, SET_SHADER};
 use crate::abi::{
-    KernlinkInput, KernlinkLaunch, KernlinkShaderFunctions, KernlinkShape, SetShader, TF_KernelBuilder, TF_Status,
+    INTERFACE, KernlinkInput, KernlinkLaunch, KernlinkShaderFunctions, KernlinkShape, SetShader, TF_KernelBuilder,
+    TF_Status, TF_Tensor,
 };
 
+/// Shaders of libraries are checked, and are of no crate of this program.
+static RUN_TIME: Provider = Provider::RUN_TIME;
+
 /// The functions beyond those of TensorFlow's C API, by their names.
-pub fn extensions() -> [(&'static str, *const c_void); 1] {
+pub(super) fn extensions() -> [(&'static str, *const c_void); 1] {
     let function: SetShader = Kernlink_KernelBuilder_SetShader;
     [(SET_SHADER.to_str().unwrap_or_default(), function as *const c_void)]
 }
@@ -62,71 +66,66 @@ pub unsafe extern "C" fn Kernlink_KernelBuilder_SetShader(
     unsafe { report(status, (), set) };
 }
 
-/// A shader as a library declared it.
+/// The most dimensions of a shape, as TensorFlow has it.
+const MAX_RANK: u32 = 254;
+/// The most parameters: more than any device takes.
+const MAX_PARAMS: usize = 1024;
+
+/// A shader as a library declared it. Its texts stay for good, as the registration that it is of.
 pub(super) struct Declared {
-    said: message::Shader,
+    said: &'static message::Shader,
     functions: KernlinkShaderFunctions,
     dispatch: Dispatch,
     params: Vec<Param>,
     refusal: Option<(Code, &'static str)>,
 }
 
-/// What stays for good, as the registration that it is of.
-fn leak(text: &str) -> &'static str {
-    text.to_owned().leak()
-}
-
-fn leak_all(texts: &[String]) -> &'static [&'static str] {
-    texts.iter().map(|text| leak(text)).collect::<Vec<_>>().leak()
+fn views(texts: &'static [String]) -> &'static [&'static str] {
+    texts.iter().map(String::as_str).collect::<Vec<_>>().leak()
 }
 
 impl Declared {
     fn new(said: message::Shader, functions: KernlinkShaderFunctions) -> Result<Declared> {
         let invalid = |what: &str| Error::invalid_argument(format!("the shader of `{}` {what}", said.name));
-        let dispatch = said.dispatch.as_ref().ok_or_else(|| invalid("has no dispatch rule"))?;
-        let (of, rows, columns) = (leak(&dispatch.of), dispatch.rows, dispatch.columns);
+        if said.interface > INTERFACE {
+            return Err(invalid(&format!("is for interface {}, and this program has {INTERFACE}", said.interface)));
+        }
+        let Some(rule) = &said.dispatch else { return Err(invalid("has no dispatch rule")) };
         if said.workgroup == 0 {
             return Err(invalid("has workgroups without threads"));
         }
-        let dispatch = match dispatch.rule() {
-            Rule::Elements if rows > 0 => Dispatch::Elements { of, each: rows },
-            Rule::Rows => Dispatch::Rows { of },
-            Rule::Tiles if rows > 0 && columns > 0 => Dispatch::Tiles { of, rows, columns },
-            Rule::Broadcast => Dispatch::ElementWise(Operands::Broadcast),
-            Rule::Equal => Dispatch::ElementWise(Operands::Equal),
-            Rule::Alike => Dispatch::ElementWise(Operands::Alike),
-            Rule::Function => Dispatch::Function,
-            _ => return Err(invalid("has a dispatch rule that this version does not know")),
-        };
-        let is_asked = |asked: bool, function: bool| !asked || function;
+        if said.params.len() > MAX_PARAMS {
+            return Err(invalid(&format!("has {} parameters, more than {MAX_PARAMS}", said.params.len())));
+        }
+        for constraint in &said.constraints {
+            let kinds = [constraint.strings.len(), constraint.ints.len(), constraint.bools.len()];
+            if kinds.iter().filter(|values| **values > 0).count() != 1 {
+                return Err(invalid(&format!("has not values of one kind for attr `{}`", constraint.attr)));
+            }
+        }
         let is_computed = said.params.iter().any(|param| param.kind() == ParamKind::Computed);
-        if functions.outputs.is_none()
-            || !is_asked(is_computed, functions.computed.is_some())
-            || !is_asked(dispatch == Dispatch::Function, functions.groups.is_some())
-        {
+        let lacks_computed = is_computed && functions.computed.is_none();
+        let lacks_groups = rule.rule() == Rule::Function && functions.groups.is_none();
+        if functions.outputs.is_none() || lacks_computed || lacks_groups {
             return Err(invalid("lacks a function that is asked before its runs"));
         }
-        let param = |param: &message::Param| {
-            let ty = match &*param.ty {
-                "i32" => Some(ParamType::I32),
-                "u32" => Some(ParamType::U32),
-                "f32" => Some(ParamType::F32),
-                _ => None,
-            };
-            let value = match (param.kind(), ty) {
-                (ParamKind::Attr, ty) if ty.is_some() || param.ty.is_empty() => ParamValue::Attr(ty),
-                (ParamKind::Computed, Some(ty)) => ParamValue::Computed(ty),
-                (ParamKind::Shape, _) => ParamValue::Shape { rank: param.rank },
-                _ => return Err(invalid(&format!("has a parameter `{}` that this version does not know", param.name))),
-            };
-            Ok(Param { name: leak(&param.name), value })
-        };
-        let params = said.params.iter().map(param).collect::<Result<_>>()?;
-        let refusal = match said.refusal_code {
-            0 => None,
-            code => Some((code_of(code), leak(&said.refusal_message))),
-        };
-        Ok(Declared { dispatch, params, refusal, functions, said })
+        for param in &said.params {
+            if !is_known(param) {
+                return Err(invalid(&format!("has a parameter `{}` that this version does not know", param.name)));
+            }
+        }
+        if dispatch(rule, "").is_none() {
+            return Err(invalid("has a dispatch rule that this version does not know"));
+        }
+        let said: &'static message::Shader = Box::leak(Box::new(said));
+        let of = said.dispatch.as_ref().map_or("", |rule| &*rule.of);
+        Ok(Declared {
+            dispatch: said.dispatch.as_ref().and_then(|rule| dispatch(rule, of)).unwrap_or(Dispatch::Function),
+            params: said.params.iter().filter_map(param).collect(),
+            refusal: (said.refusal_code != 0).then(|| (code_of(said.refusal_code), &*said.refusal_message)),
+            functions,
+            said,
+        })
     }
 
     /// Adds what the kernel requires and is for.
@@ -135,70 +134,140 @@ impl Declared {
             kernel = kernel.requires(name);
         }
         for constraint in &self.said.constraints {
-            let (attr, strings) = (&constraint.attr, constraint.strings.iter().map(|s| &**s).collect::<Vec<_>>());
-            kernel = match (&strings[..], &constraint.ints[..], &constraint.bools[..]) {
-                ([_, ..], _, _) => kernel.strings(attr, &strings),
-                (_, [_, ..], _) => kernel.ints(attr, &constraint.ints),
-                (_, _, bools) => kernel.bools(attr, bools),
+            let attr = &constraint.attr;
+            let strings: Vec<_> = constraint.strings.iter().map(String::as_str).collect();
+            kernel = match (&strings[..], &constraint.ints[..]) {
+                ([], []) => kernel.bools(attr, &constraint.bools),
+                ([], ints) => kernel.ints(attr, ints),
+                (strings, _) => kernel.strings(attr, strings),
             };
         }
         kernel
     }
 
     /// Where the code of its functions is.
-    pub(super) fn addresses(&self) -> [usize; 3] {
-        let KernlinkShaderFunctions { outputs, computed, groups, .. } = self.functions;
-        [outputs.map_or(0, |f| f as usize), computed.map_or(0, |f| f as usize), groups.map_or(0, |f| f as usize)]
+    pub(super) fn addresses(&self) -> [usize; 4] {
+        let KernlinkShaderFunctions { create, outputs, computed, groups, .. } = self.functions;
+        let create = create.map_or(0, |create| create as usize);
+        let [outputs, groups] = [outputs.map_or(0, |f| f as usize), groups.map_or(0, |f| f as usize)];
+        [create, outputs, computed.map_or(0, |computed| computed as usize), groups]
     }
 
-    /// What makes the kernel of a node; the rest is what the builder was told.
+    /// Adds what the builder was told besides.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if an attr has several dtypes.
-    pub(super) fn create(
+    pub(super) fn complete(
         self,
         types: &[(String, Vec<DataType>)],
-        host_memory: &[String],
-        made: Functions,
-    ) -> Result<impl Fn(&Arc<LibraryInUse>, &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> + Send + Sync + 'static>
-    {
+        host_memory: Vec<String>,
+        delete: Functions,
+    ) -> Result<Complete> {
         let one = |(attr, types): &(String, Vec<DataType>)| match types[..] {
-            [dtype] => Ok((leak(attr), dtype)),
+            [dtype] => Ok((&*attr.clone().leak(), dtype)),
             _ => {
                 let message = format!("the shader of `{}` is for several dtypes of `{attr}`", self.said.name);
                 Err(Error::invalid_argument(message))
             }
         };
         let variant: &'static [_] = types.iter().map(one).collect::<Result<Vec<_>>>()?.leak();
-        let host_memory = leak_all(host_memory);
-        let source: OnceLock<&'static Source> = OnceLock::new();
-        Ok(move |library: &Arc<LibraryInUse>, node: &RawConstruction<'_>| {
-            let op = node.registry.op(&node.op.name)?.def;
-            let source: &'static Source = source.get_or_init(|| -> &'static Source {
-                Box::leak(Box::new(Source {
-                    name: leak(&self.said.name),
-                    location: Location { file: leak(&self.said.registered_in), line: self.said.registered_at },
-                    file: leak(&self.said.file),
-                    text: leak(&self.said.text),
-                    op,
-                    host_memory,
-                    requires: leak_all(&self.said.requires),
-                    variants: vec![variant].leak(),
-                    is_raw: self.said.is_raw,
-                    dispatch: self.dispatch,
-                    params: self.params.clone().leak(),
-                    vectors: leak_all(&self.said.vectors),
-                    workgroup: self.said.workgroup,
-                    refusal: self.refusal,
-                    provider: &Provider::RUN_TIME,
-                    made: Made::new(),
-                }))
-            });
-            let kernel = Kernel::new(made, library, node)?;
-            let computed = self.params.iter().filter(|param| matches!(param.value, ParamValue::Computed(_))).count();
-            let outputs = node.signature.outputs.len();
-            make(source, Box::new(Asked { kernel, functions: self.functions, outputs, computed }), node)
+        let host_memory = views(host_memory.leak());
+        Ok(Complete { variant, host_memory, delete, source: OnceLock::new(), declared: self })
+    }
+}
+
+fn param_type(ty: &str) -> Option<ParamType> {
+    [ParamType::I32, ParamType::U32, ParamType::F32].into_iter().find(|known| known.wgsl() == ty)
+}
+
+fn is_known(said: &message::Param) -> bool {
+    let has_type = param_type(&said.ty).is_some();
+    match said.kind() {
+        ParamKind::Attr => has_type || said.ty.is_empty(),
+        ParamKind::Computed => has_type,
+        ParamKind::Shape => (1..=MAX_RANK).contains(&said.rank),
+        ParamKind::Unknown => false,
+    }
+}
+
+fn param(said: &'static message::Param) -> Option<Param> {
+    let value = match (said.kind(), param_type(&said.ty)) {
+        (ParamKind::Attr, ty) => ParamValue::Attr(ty),
+        (ParamKind::Computed, Some(ty)) => ParamValue::Computed(ty),
+        (ParamKind::Shape, _) => ParamValue::Shape { rank: said.rank },
+        _ => return None,
+    };
+    Some(Param { name: &said.name, value })
+}
+
+/// The rule, about argument `of`.
+fn dispatch(said: &message::Dispatch, of: &'static str) -> Option<Dispatch> {
+    let (rows, columns) = (said.rows, said.columns);
+    Some(match said.rule() {
+        Rule::Elements if rows > 0 => Dispatch::Elements { of, each: rows },
+        Rule::Rows => Dispatch::Rows { of },
+        Rule::Tiles if rows > 0 && columns > 0 => Dispatch::Tiles { of, rows, columns },
+        Rule::Broadcast => Dispatch::ElementWise(Operands::Broadcast),
+        Rule::Equal => Dispatch::ElementWise(Operands::Equal),
+        Rule::Alike => Dispatch::ElementWise(Operands::Alike),
+        Rule::Function => Dispatch::Function,
+        Rule::Unknown | Rule::Elements | Rule::Tiles => return None,
+    })
+}
+
+/// A shader with all that its kernels are made of.
+pub(super) struct Complete {
+    declared: Declared,
+    /// The dtypes that it is for, by attr.
+    variant: &'static [(&'static str, DataType)],
+    host_memory: &'static [&'static str],
+    /// With the function that deletes what was made for a node.
+    delete: Functions,
+    /// Made with the first kernel, when the op is there.
+    source: OnceLock<&'static Source>,
+}
+
+impl Complete {
+    fn source(&self, op: &'static OpDef) -> &'static Source {
+        let Declared { said, dispatch, params, refusal, .. } = &self.declared;
+        self.source.get_or_init(|| {
+            Box::leak(Box::new(Source {
+                name: &said.name,
+                location: Location { file: &said.registered_in, line: said.registered_at },
+                file: &said.file,
+                text: &said.text,
+                op,
+                host_memory: self.host_memory,
+                requires: views(&said.requires),
+                variants: vec![self.variant].leak(),
+                is_raw: said.is_raw,
+                dispatch: *dispatch,
+                params: params.clone().leak(),
+                vectors: views(&said.vectors),
+                workgroup: said.workgroup,
+                refusal: *refusal,
+                provider: &RUN_TIME,
+                made: Made::new(),
+            }))
         })
+    }
+
+    /// The kernel of a node.
+    ///
+    /// # Errors
+    /// Those of the library and of the device.
+    pub(super) fn kernel(&self, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
+        let source = self.source(node.registry.op(&node.op.name)?.def);
+        let functions = self.declared.functions;
+        let version = node.graph_def_version();
+        let kernel = Kernel::made_by(self.delete, library, node, |ctx| match functions.create {
+            // SAFETY: the library's function, with its own data and a context that lives as long as the call.
+            Some(create) => unsafe { create(functions.data, ctx, version) },
+            None => ptr::null_mut(),
+        })?;
+        let computed = source.params.iter().filter(|param| matches!(param.value, ParamValue::Computed(_))).count();
+        let outputs = node.signature.outputs.len();
+        make(source, Box::new(Asked { kernel, functions, outputs, computed }), node)
     }
 }
 
@@ -211,11 +280,22 @@ struct Asked {
     computed: usize,
 }
 
-/// A run, as C sees it, and what it is told.
-#[repr(C)]
-struct Launch {
-    c: KernlinkLaunch,
-    said: RefCell<Vec<Option<Shape>>>,
+/// What is behind a launch.
+struct Told<'a> {
+    inputs: &'a [&'a Tensor],
+    /// The outputs' shapes, as they are said.
+    said: Mutex<Vec<Option<Shape>>>,
+}
+
+impl<'a> Told<'a> {
+    /// # Safety
+    /// The pointer is null, or one that [`Asked::ask`] handed over, or a copy of what it leads to, during the call.
+    #[track_caller]
+    unsafe fn from_c(launch: *const KernlinkLaunch) -> Result<&'a Told<'a>> {
+        // SAFETY: as the caller says.
+        let told = unsafe { launch.as_ref().and_then(|launch| launch.host.cast::<Told<'a>>().as_ref()) };
+        told.ok_or_else(|| Error::invalid_argument("the launch is a null pointer"))
+    }
 }
 
 /// The dimensions of a shape, as C counts.
@@ -227,6 +307,18 @@ fn view(dims: &[i64]) -> KernlinkShape {
     KernlinkShape { dims: dims.as_ptr(), rank: dims.len() as c_int }
 }
 
+/// Gives an input in host memory.
+unsafe extern "C" fn input(launch: *const KernlinkLaunch, index: usize, status: *mut TF_Status) -> *mut TF_Tensor {
+    let give = || {
+        // SAFETY: a library hands on what it is called with.
+        let told = unsafe { Told::from_c(launch) }?;
+        let input = told.inputs.get(index).ok_or_else(|| Error::out_of_range("input index out of range"))?;
+        CTensor::read_only((*input).clone()).map(CTensor::into_c)
+    };
+    // SAFETY: as said in `host`.
+    unsafe { report(status, ptr::null_mut(), give) }
+}
+
 /// Takes the shape of an output.
 unsafe extern "C" fn set_output(
     launch: *const KernlinkLaunch,
@@ -235,9 +327,8 @@ unsafe extern "C" fn set_output(
     status: *mut TF_Status,
 ) {
     let set = || {
-        // SAFETY: what `Asked::ask` handed over, whose first field it is, during the call.
-        let launch = unsafe { launch.cast::<Launch>().as_ref() };
-        let launch = launch.ok_or_else(|| Error::invalid_argument("the launch is a null pointer"))?;
+        // SAFETY: a library hands on what it is called with.
+        let told = unsafe { Told::from_c(launch) }?;
         let rank = usize::try_from(shape.rank).map_err(|_| Error::invalid_argument("a shape has a negative rank"))?;
         let dims = match rank {
             0 => &[],
@@ -248,7 +339,7 @@ unsafe extern "C" fn set_output(
         let sizes = dims.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
         let shape = Shape::from(sizes.map_err(|_| Error::invalid_argument("a shape has a negative size"))?);
         shape.check()?;
-        let mut said = launch.said.borrow_mut();
+        let mut said = told.said.lock().unwrap_or_else(PoisonError::into_inner);
         let place = said.get_mut(index);
         *place.ok_or_else(|| Error::invalid_argument(format!("there is no output {index} to be said")))? = Some(shape);
         Ok(())
@@ -265,36 +356,28 @@ impl Asked {
         outputs: usize,
         call: impl FnOnce(*mut c_void, *const KernlinkLaunch, *mut TF_Status),
     ) -> Result<Vec<Option<Shape>>> {
-        let on_host = |tensor: &&Tensor| match tensor.device_memory() {
-            Some(_) => Ok(None),
-            None => CTensor::read_only((*tensor).clone()).map(Some),
-        };
-        let elements = launch.inputs.iter().map(on_host).collect::<Result<Vec<_>>>()?;
         let input_dims: Vec<_> = launch.inputs.iter().map(|input| dims(input.shape())).collect();
         let output_dims: Vec<_> = launch.outputs.iter().map(dims).collect();
         let shapes: Vec<_> = output_dims.iter().map(|dims| view(dims)).collect();
-        let inputs =
-            launch.inputs.iter().zip(&input_dims).zip(elements).map(|((input, dims), elements)| KernlinkInput {
-                dtype: input.dtype().number(),
-                shape: view(dims),
-                tensor: elements.map_or(ptr::null_mut(), CTensor::into_c),
-            });
-        let inputs: Vec<_> = inputs.collect();
-        let launch = Launch {
-            c: KernlinkLaunch {
-                size: size_of::<KernlinkLaunch>(),
-                inputs: inputs.as_ptr(),
-                num_inputs: inputs.len(),
-                outputs: if shapes.is_empty() { ptr::null() } else { shapes.as_ptr() },
-                num_outputs: shapes.len(),
-                set_output,
-            },
-            said: RefCell::new(vec![None; outputs]),
+        let described = launch.inputs.iter().zip(&input_dims);
+        let described =
+            described.map(|(input, dims)| KernlinkInput { dtype: input.dtype().number(), shape: view(dims) });
+        let described: Vec<_> = described.collect();
+        let told = Told { inputs: launch.inputs, said: Mutex::new(vec![None; outputs]) };
+        let launch = KernlinkLaunch {
+            size: size_of::<KernlinkLaunch>(),
+            host: ptr::from_ref(&told).cast(),
+            inputs: described.as_ptr(),
+            num_inputs: described.len(),
+            outputs: if shapes.is_empty() { ptr::null() } else { shapes.as_ptr() },
+            num_outputs: shapes.len(),
+            input,
+            set_output,
         };
         let mut status = Status::default();
-        call(self.kernel.made(), ptr::from_ref(&launch).cast(), ptr::from_mut(&mut status).cast());
+        call(self.kernel.made(), &raw const launch, ptr::from_mut(&mut status).cast());
         status.outcome()?;
-        Ok(launch.said.into_inner())
+        Ok(told.said.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -18,7 +18,7 @@ use super::system;
 use super::written::Written;
 use crate::abi::{INTERFACE, KernlinkHost};
 use crate::host::registration::is_loading;
-use crate::host::{TF_RegisterKernelBuilder, extensions, table};
+use crate::host::{TF_RegisterKernelBuilder, find, table};
 
 pub(super) mod image;
 
@@ -99,12 +99,7 @@ unsafe extern "C" fn lookup(name: *const c_char) -> *const c_void {
         return std::ptr::null();
     }
     // SAFETY: the library's text.
-    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    table()
-        .into_iter()
-        .chain(extensions())
-        .find(|(other, _)| other.as_bytes() == name)
-        .map_or(std::ptr::null(), |(_, address)| address)
+    find(unsafe { CStr::from_ptr(name) })
 }
 
 /// The functions under TensorFlow's names.

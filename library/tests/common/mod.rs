@@ -1,6 +1,5 @@
 //! The ops of [`ops`](crate::ops), offered by this program to itself: as a library does that Kernlink loads.
 
-use std::ffi::{CStr, c_void};
 use std::sync::{Arc, OnceLock};
 
 use kernlink::Result;
@@ -11,18 +10,8 @@ use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
 use kernlink::tensor::Tensor;
 use kernlink_library::guest::{HostKind, offer_by};
+pub(crate) use kernlink_library::host::find as lookup;
 use kernlink_library::host::registration::collect;
-use kernlink_library::host::{extensions, table};
-
-/// One of the host's functions.
-pub(crate) fn lookup(name: &CStr) -> *const c_void {
-    let name = name.to_str().unwrap();
-    table()
-        .into_iter()
-        .chain(extensions())
-        .find(|(other, _)| *other == name)
-        .map_or(std::ptr::null(), |(_, address)| address)
-}
 
 /// A registry with what the library offered, and what it said to the user.
 pub(crate) fn load(provider: &'static Provider, kind: HostKind) -> &'static (Arc<Registry>, String) {

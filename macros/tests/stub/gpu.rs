@@ -3,5 +3,5 @@
 pub use kernlink_framework::*;
 
 pub mod gpu {
-    pub use kernlink_framework::kernel::shader as wgsl;
+    pub use kernlink_framework::kernel::shader::declared as wgsl;
 }

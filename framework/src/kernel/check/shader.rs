@@ -28,16 +28,16 @@ pub const fn require_arguments(op: &OpDef, host: &[&str], listed: &[&str]) {
         let arg = if is_input { &inputs[i] } else { &outputs[i - inputs.len()] };
         i += 1;
         let is_host = contains(host, text(&arg.name));
-        if is_input && is_host {
+        if is_input && is_host && !arg.is_list() {
             continue;
         }
         let subject = Text::new().push(if is_input { "input `" } else { "output `" }).push(text(&arg.name));
         let subject = subject.push("` of op `").push(text(&op.name)).push("` ");
-        if is_host {
-            subject.push("is in host memory, where no shader can write it").refuse()
-        }
         if arg.is_list() {
             subject.push("is a list of tensors: write the kernel by hand, with `kernlink::gpu::Program`").refuse()
+        }
+        if is_host {
+            subject.push("is in host memory, where no shader can write it").refuse()
         }
         if arg.is_ref {
             subject.push("is a reference: write the kernel by hand, with `kernlink::gpu::Program`").refuse()
@@ -119,7 +119,7 @@ pub const fn assert_capability(name: &str) {
     message.refuse()
 }
 
-const fn is_computable(dtype: DataType) -> bool {
+pub(crate) const fn is_computable(dtype: DataType) -> bool {
     any!(computable in COMPUTABLE => computable.equals(dtype))
 }
 

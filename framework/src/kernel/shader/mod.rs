@@ -3,17 +3,18 @@
 //!
 //! `kernlink::gpu::wgsl` says how such a kernel is written. Everything here is independent of any device.
 
-mod declared;
+#[doc(hidden)]
+pub mod declared;
 mod launch;
 mod node;
 mod runner;
 mod source;
+mod suits;
 
 pub use crate::kernel::check::shader::assert_capability;
-pub use declared::{ElementWise, Kernel, check};
 pub use launch::{IntoShapes, Launch, RawLaunch, Word, groups, shapes, word};
 pub use node::{LaunchFunctions, ShaderDef, ShaderNode, functions};
-pub use runner::{ShaderRunner, make};
+pub use runner::{MakeKernel, ShaderRunner, make};
 pub use source::{Dispatch, Made, Operands, Param, ParamType, ParamValue, Source, WORKGROUP};
 
 use crate::error::Result;

@@ -1,27 +1,28 @@
 //! Who runs shaders.
 
-use super::{LaunchFunctions, Source};
+use super::{LaunchFunctions, Source, suits};
 use crate::error::{Error, Result};
 use crate::kernel::{DynKernel, RawConstruction};
 
-/// How a device makes the kernel of a node from a shader, with the functions that the kernel asks before each run. A device
-/// that runs shaders [offers](crate::device::Device::runner) it.
+/// Makes the kernel of a node from a shader, with the functions that the kernel asks before each run.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for a shader that is not valid, or does not suit its op.
-pub struct ShaderRunner(
-    pub fn(&'static Source, Box<dyn LaunchFunctions>, &RawConstruction<'_>) -> Result<Box<dyn DynKernel>>,
-);
+pub type MakeKernel = fn(&'static Source, Box<dyn LaunchFunctions>, &RawConstruction<'_>) -> Result<Box<dyn DynKernel>>;
 
-/// The kernel of a node from a shader, on the device that the node is on.
+/// How a device makes kernels from shaders. A device that runs them [offers](crate::device::Device::runner) it.
+pub struct ShaderRunner(pub MakeKernel);
+
+/// The kernel of a node from a shader that no compiler has checked, on the device that the node is on.
 ///
 /// # Errors
-/// UNIMPLEMENTED if the device runs no shaders; those of the [`ShaderRunner`].
+/// INVALID_ARGUMENT for a shader that does not suit its op; UNIMPLEMENTED if the device runs no shaders; those of the [`ShaderRunner`].
 pub fn make(
     source: &'static Source,
     functions: Box<dyn LaunchFunctions>,
     node: &RawConstruction<'_>,
 ) -> Result<Box<dyn DynKernel>> {
+    suits::check(source)?;
     let device = node.surroundings()?.device;
     match device.runner().and_then(|runner| runner.downcast_ref::<ShaderRunner>()) {
         Some(ShaderRunner(make)) => make(source, functions, node),

@@ -1,7 +1,7 @@
 //! Ops of our own, each in a file. What the attributes in these files register, the linker collects.
 
 // @gpu
-#[cfg(feature = "gpu")]
+#[cfg(feature = "gpu-shaders")]
 mod gpu;
 // @end
 pub mod zero_out;
