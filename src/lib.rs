@@ -95,6 +95,8 @@ mod model;
 #[cfg(feature = "npy")]
 pub mod npy;
 pub mod testing;
+#[cfg(feature = "cli")]
+pub mod tools;
 
 pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;

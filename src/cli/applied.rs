@@ -9,7 +9,7 @@ use crate::optimize::{Ends, Optimizer, PASSES};
 use crate::sort::CompactSort as _;
 use serde_json::{Map, Value, json};
 
-use crate::cli::words::count;
+use crate::tools::words::count;
 
 /// What passes did in all rounds.
 pub(crate) struct Applied {

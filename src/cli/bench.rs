@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use crate::cli::applied::Applied;
 use crate::cli::job::{ENVIRONMENT, How, Job, What};
+use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::cli::{output, words};
+use crate::tools::words;
 
 /// The most runs that are traced.
 const TRACED: u32 = 10;

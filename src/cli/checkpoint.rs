@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, escaped};
-use crate::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
+use crate::formats::{CheckpointReader, SliceFilesReader};
 use crate::tensor::Tensor;
 use clap::Args;
 
 use crate::cli::output;
-use crate::cli::words::count;
+use crate::tools::checkpoint_prefix;
+use crate::tools::words::count;
 
 #[derive(Args)]
 pub(crate) struct Checkpoint {
@@ -30,32 +31,13 @@ pub(crate) struct Checkpoint {
 /// Reads the tensor of a name.
 type Read = Box<dyn Fn(&str) -> Result<Tensor>>;
 
-/// The prefix of a checkpoint, given as a prefix, one of its files, or a folder of checkpoints.
+/// [`checkpoint_prefix`], with the note about the checkpoint told.
 pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
-    if CheckpointReader::exists(path) {
-        return Ok(path.to_owned());
+    let (prefix, note) = checkpoint_prefix(path)?;
+    if let Some(note) = note {
+        output::tell(&note);
     }
-    if path.is_dir() {
-        let none = || {
-            let message = format!(
-                "{} has no file `checkpoint` that says which checkpoint is the latest: give what stands before `.index`",
-                path.display()
-            );
-            Error::not_found(message)
-        };
-        let (prefix, note) = latest_checkpoint_with_note(path)?.ok_or_else(none)?;
-        if let Some(note) = note {
-            output::tell(&note);
-        }
-        return Ok(prefix);
-    }
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let cut = [".index", ".meta", ".data-"].iter().find_map(|part| {
-        let (before, after) = name.rsplit_once(part)?;
-        let fits = after.is_empty() || (*part == ".data-" && after.split_once("-of-").is_some());
-        Some(path.with_file_name(before)).filter(|prefix| fits && CheckpointReader::exists(prefix))
-    });
-    Ok(cut.unwrap_or_else(|| path.to_owned()))
+    Ok(prefix)
 }
 
 pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {

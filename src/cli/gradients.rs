@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::cli::words::count;
-use crate::cli::{model, output, unknown};
+use crate::cli::{output, warn_of_attrs};
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, shortened};
 use crate::gradient::{Gradients as OfGraph, OutputGradient, free_prefix};
 use crate::graph::{Graph, Output};
+use crate::tools::read_model;
+use crate::tools::words::count;
 use crate::{ensure, ops, proto};
 use clap::Args;
 
@@ -48,11 +49,11 @@ pub(crate) fn gradients(args: &Gradients) -> Result<()> {
             args.model.display()
         )));
     }
-    let def = model::read(&args.model)?.into_iter().next().and_then(|meta| meta.graph_def);
+    let def = read_model(&args.model)?.into_iter().next().and_then(|meta| meta.graph_def);
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
     let registry = crate::registry()?;
     let mut graph = Graph::import(&def, &registry)?;
-    unknown::warn_of_attrs(&def, &registry);
+    warn_of_attrs(&def, &registry);
     // Outputs are found by their names after this. Loops of which no function can be made matter if they are on the way.
     let unlike = graph.raise_loops().err();
 

@@ -14,12 +14,12 @@ use crate::shape::{PartialShape, Shape};
 use crate::tensor::Tensor;
 use clap::Args;
 
-use crate::cli::defaults::{defaults, ends, some};
-use crate::cli::lacking::Lacking;
 use crate::cli::model::Model;
 use crate::cli::progress::Waiting;
-use crate::cli::words::count;
 use crate::cli::{output, source};
+use crate::tools::defaults::{defaults, ends, some};
+use crate::tools::lacking::Lacking;
+use crate::tools::words::count;
 
 /// What the help of commands that run passes says in the end.
 pub(crate) const ENVIRONMENT: &str = "Graph passes and rewrites that the environment variable KERNLINK_WITHOUT names, with commas \
@@ -136,7 +136,7 @@ impl What {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model> {
         let _waiting = Waiting::new("loading");
-        let devices = crate::cli::device::devices(&self.device, self.threads)?;
+        let devices = crate::tools::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
         Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options).map_err(by_flag)
     }

@@ -7,8 +7,8 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
-use crate::cli::words::count;
 use crate::cli::{command, output};
+use crate::tools::words::count;
 
 /// Prints a script that has a shell complete this command's words: for bash, for example,
 /// `source <(kernlink completions bash)` in ~/.bashrc.

@@ -11,16 +11,12 @@
 
 mod applied;
 mod bench;
-mod callees;
 mod catalogue;
 mod check;
 mod checkpoint;
-mod defaults;
-mod device;
 mod gradients;
 mod inspect;
 mod job;
-mod lacking;
 mod libraries;
 mod manual;
 mod model;
@@ -32,10 +28,7 @@ mod run;
 mod select;
 mod shell;
 mod source;
-mod trace;
-mod unknown;
 mod verify;
-mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,7 +37,9 @@ use self::libraries::Libraries;
 use crate::Result;
 use crate::error::watch_panics;
 use crate::optimize::Optimizer;
-use crate::registry::listed;
+use crate::proto::GraphDef;
+use crate::registry::{Registry, listed};
+use crate::tools::unknown_attrs;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -149,6 +144,17 @@ fn command() -> clap::Command {
         _ => concat!("with kernlink ", env!("CARGO_PKG_VERSION")),
     };
     libraries::of_all_commands(Cli::command()).name(name).version(version)
+}
+
+/// What a graph has that the linked ops do not know, as a warning to people.
+fn warn_of_attrs(def: &GraphDef, registry: &Registry) {
+    tell_passed_over(&unknown_attrs(def, registry));
+}
+
+fn tell_passed_over(lines: &[String]) {
+    if !lines.is_empty() {
+        output::tell(&format!("warning: attrs that are passed over:\n  {}", lines.join("\n  ")));
+    }
 }
 
 /// Whether all is well.

@@ -1,4 +1,4 @@
-//! Models on the command line: a graph, a MetaGraph, or the folder of a SavedModel.
+//! Models that the command runs: a graph, a MetaGraph, or the folder of a SavedModel.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,59 +7,12 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::formats::{self, LoadOptions};
 use crate::graph::Graph;
-use crate::proto::{self, GraphDef, MetaGraphDef};
 use crate::runtime::{Session, SessionOptions};
-
-/// The graphs of a model as they are written, nothing run: one, or those of a SavedModel.
-pub(crate) fn read(path: &Path) -> Result<Vec<MetaGraphDef>> {
-    check(path)?;
-    if path.is_dir() {
-        return Ok(formats::read_saved_model_folder(path)?.meta_graphs);
-    }
-    if is_meta_graph(path) {
-        return Ok(vec![proto::read_meta_graph(path)?]);
-    }
-    Ok(vec![MetaGraphDef { graph_def: Some(read_graph(path)?), ..MetaGraphDef::default() }])
-}
-
-fn read_graph(path: &Path) -> Result<GraphDef> {
-    proto::read_graph(path).map_err(|error| {
-        let is_saved_model = path.file_stem().is_some_and(|name| name == "saved_model");
-        match path.parent().filter(|_| is_saved_model && path.is_file()) {
-            Some(folder) => {
-                let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-                error.append(format!("; it may be part of a SavedModel: give its folder, {}", folder.display()))
-            }
-            None => error,
-        }
-    })
-}
-
-/// Refuses what is no file and no folder.
-fn check(path: &Path) -> Result<()> {
-    if path.as_os_str() == "-" && !path.exists() {
-        let message =
-            "no model is read from standard input by `-`: give a file, which /dev/stdin may be if it is no pipe";
-        return Err(Error::invalid_argument(message));
-    }
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::not_found(format!(
-            "cannot read {}: there is no such file or folder; a model is the folder of a SavedModel, a MetaGraph (.meta), or \
-             a graph (.pb or .pbtxt)",
-            path.display()
-        ))),
-        _ => Ok(()),
-    }
-}
+use crate::tools::model::{check, is_meta_graph, read_graph};
 
 /// What is wrong with a --tag for another model than a SavedModel.
 pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {
     Error::invalid_argument(format!("--tag is for SavedModels, which {} is not", path.display()))
-}
-
-fn is_meta_graph(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.ends_with(".meta") || name.ends_with(".meta.pbtxt")
 }
 
 /// A model that is ready to run.
@@ -115,7 +68,7 @@ impl Model {
         }
         let (def, registry) = (read_graph(path)?, crate::registry()?);
         let graph = Graph::import(&def, &registry)?;
-        crate::cli::unknown::warn_of_attrs(&def, &registry);
+        crate::cli::warn_of_attrs(&def, &registry);
         Ok(Model::Graph(Session::on_devices(graph, options.devices, &options.session)))
     }
 

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use crate::error::{Code, Error, Result, escaped};
 use crate::formats;
 use crate::runtime::{RunMetadata, RunOptions};
-use crate::step::StepStats;
+use crate::step::{NodeStats, StepStats};
 use crate::tensor::Tensor;
 use clap::Args;
 
 use crate::cli::job::{ENVIRONMENT, How, What};
 use crate::cli::model::Model;
+use crate::cli::output;
 use crate::cli::progress::{Progress, Waiting};
-use crate::cli::words::count;
-use crate::cli::{output, trace};
+use crate::tools::chrome_trace;
+use crate::tools::words::count;
 
 #[derive(Args)]
 #[command(after_help = ENVIRONMENT)]
@@ -79,7 +80,7 @@ fn watch(timeout: Duration, trace: Option<(PathBuf, Arc<StepStats>)>) -> mpsc::S
             let (written, is_written) = mpsc::channel();
             std::thread::spawn(move || {
                 if let Some((file, stats)) = trace
-                    && let Err(error) = trace::write(&file, &stats.take())
+                    && let Err(error) = write_trace(&file, &stats.take())
                 {
                     output::tell(&format!("error: {error}"));
                 }
@@ -141,7 +142,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     drop((progress, waiting, watch));
     // The trace of a failed run shows why, such as where the time went before a deadline.
     if let Some(file) = &args.trace {
-        trace::write(file, &metadata.step_stats)?;
+        write_trace(file, &metadata.step_stats)?;
     }
     let answers = answers?;
     if let Some((prefix, meta)) = checkpoint {
@@ -167,6 +168,10 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         save(folder, &job.outputs, &answers)?;
     }
     output::print(&text)
+}
+
+fn write_trace(file: &Path, stats: &[NodeStats]) -> Result<()> {
+    output::write(file, chrome_trace(stats).as_bytes()).map_err(|error| error.context("--trace"))
 }
 
 /// The name of the file that `--save` writes for an output.

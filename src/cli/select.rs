@@ -1,18 +1,11 @@
 //! `kernlink select`
 
-use std::collections::HashSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::error::{Error, Result, shortened};
-use crate::formats::{self, Signature};
-use crate::gradient::derive_gradient;
-use crate::graph::{Graph, Needs, NodeId, Output};
-use crate::proto::MetaGraphDef;
-use crate::registry::{did_you_mean, listed};
+use crate::cli::output;
+use crate::error::Result;
+use crate::tools::select::indented;
 use clap::Args;
-
-use crate::cli::{lacking, model, output};
 
 #[derive(Args)]
 pub(crate) struct Select {
@@ -32,98 +25,16 @@ pub(crate) struct Select {
 }
 
 pub(crate) fn select(args: &Select) -> Result<()> {
-    let registry = crate::registry()?;
-    let mut needs = Needs::new(&registry).with_created(crate::optimize::created()).with_gradients(derive_gradient);
-    let mut found = HashSet::new();
-    for model in &args.model {
-        let context = |error: Error| error.context(model.display());
-        let mut graphs = model::read(model)?;
-        if !args.signature.is_empty() {
-            found.extend(keep_signatures(&mut graphs, &args.signature).map_err(context)?);
-        }
-        for graph in graphs.iter().filter_map(|graph| graph.graph_def.as_ref()) {
-            needs.add(graph).map_err(context)?;
-        }
+    let selected = crate::tools::select(&args.model, &args.signature, args.allow_unknown, true)?;
+    if !selected.unknown.is_empty() {
+        output::tell(&format!("warning: selected by the attrs of their nodes:{}", indented(&selected.unknown)));
     }
-    if let Some(name) = args.signature.iter().find(|name| !found.contains(*name)) {
-        let message = format!("--signature: no model has a signature `{}`", shortened(name));
-        return Err(Error::not_found(message));
+    if !selected.underived.is_empty() {
+        let underived = indented(&selected.underived);
+        output::tell(&format!("warning: gradients that cannot be derived, and are left out:{underived}"));
     }
-    let unknown = lacking::lines(needs.unknown_ops(), |op, nodes| registry.missing_op(op, nodes));
-    let unknown: Vec<String> = unknown.iter().map(|line| format!("\n  {line}")).collect();
-    if !unknown.is_empty() && !args.allow_unknown {
-        return Err(Error::not_found(format!(
-            "the models need ops that are unknown here:{}\nif another crate of your program declares them, \
-             --allow-unknown selects them by the attrs of their nodes",
-            unknown.concat()
-        )));
-    }
-    if !unknown.is_empty() {
-        output::tell(&format!("warning: selected by the attrs of their nodes:{}", unknown.concat()));
-    }
-    let underived: Vec<String> = needs.missing_gradients().map(|missing| format!("\n  {missing}")).collect();
-    if !underived.is_empty() && !args.allow_unknown {
-        return Err(Error::not_found(format!(
-            "the models ask for gradients that cannot be derived here:{}\nif nothing runs these nodes, or another crate of your \
-             program has what they need, --allow-unknown selects the rest; lines for what such gradients are made of can be added \
-             by hand, or your program makes the selection itself (`kernlink::graph::Needs`)",
-            underived.concat()
-        )));
-    }
-    if !underived.is_empty() {
-        output::tell(&format!("warning: gradients that cannot be derived, and are left out:{}", underived.concat()));
-    }
-    for missing in needs.missing_kernels() {
+    for missing in &selected.missing_kernels {
         output::tell(&format!("warning: {missing}"));
     }
-    let models: Vec<_> = args.model.iter().map(|model| model.file_name().unwrap_or_default().display()).collect();
-    let models = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ").replace(['\n', '\r'], " ");
-    let mut text = String::from(
-        "# Kernlink selection: the ops and kernels that stay in a program built with KERNLINK_SELECT=<this file>.\n",
-    );
-    let _ = writeln!(text, "# Written by kernlink {} select for: {models}", env!("CARGO_PKG_VERSION"));
-    text.push_str("# A line: OP DEVICE ATTR=VALUE ...; what it does not mention may be anything.\n");
-    let _ = write!(text, "{needs}");
-    output::print_bytes(text.as_bytes())
-}
-
-/// Leaves of the graphs of a model those that have any of these signatures, and of each what they and its loading need. A
-/// model without signatures stays as it is. Returns the names that were found.
-fn keep_signatures(graphs: &mut Vec<MetaGraphDef>, wanted: &[String]) -> Result<Vec<String>> {
-    let names = |graph: &MetaGraphDef| formats::signature_names(graph).map(str::to_owned).collect::<Vec<_>>();
-    let all: Vec<String> = graphs.iter().flat_map(names).collect();
-    if all.is_empty() {
-        return Ok(Vec::new());
-    }
-    let found: Vec<String> = wanted.iter().filter(|name| all.contains(name)).cloned().collect();
-    if found.is_empty() {
-        let all = || all.iter().map(String::as_str);
-        let (name, hint) = (shortened(&wanted[0]), did_you_mean(&wanted[0], all()));
-        let message = format!("--signature: the model has no signature `{name}`{hint}; it has {}", listed(all()));
-        return Err(Error::not_found(message));
-    }
-    graphs.retain(|graph| found.iter().any(|name| graph.signature_def.contains_key(name)));
-    graphs.iter_mut().try_for_each(|graph| prune(graph, &found))?;
-    Ok(found)
-}
-
-/// Removes the nodes of a graph that neither its loading nor a run of these signatures needs.
-fn prune(meta: &mut MetaGraphDef, names: &[String]) -> Result<()> {
-    let loading = formats::load_targets(meta)?;
-    let Some(def) = &mut meta.graph_def else { return Ok(()) };
-    let graph = Graph::import(def, &crate::registry()?)?;
-    let loading: Vec<NodeId> = loading.iter().map(|name| graph.find_or_suggest(name)).collect::<Result<_>>()?;
-    let mut needed: HashSet<NodeId> = graph.needed(&[], &[], &loading).into_iter().collect();
-    for (name, signature) in names.iter().filter_map(|name| meta.signature_def.get_key_value(name)) {
-        let context = |error: Error| error.context(format!("signature `{}`", shortened(name)));
-        let signature = Signature::from_proto(signature).map_err(context)?;
-        let of = |tensor: &formats::SignatureTensor| graph.output(&tensor.tensor).map_err(context);
-        let fed = signature.inputs.values().map(of).collect::<Result<Vec<Output>>>()?;
-        let wanted = signature.outputs.values().map(of).collect::<Result<Vec<Output>>>()?;
-        needed.extend(graph.needed(&fed, &wanted, &[]));
-        // A run feeds them, and the graph has them yet.
-        needed.extend(fed.iter().map(|input| input.node));
-    }
-    def.node.retain(|node| graph.find(&node.name).is_some_and(|id| needed.contains(&id)));
-    Ok(())
+    output::print_bytes(selected.text.as_bytes())
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use crate::cli::job::ENVIRONMENT;
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::cli::words::count;
+use crate::tools::words::count;
 
 #[derive(Args)]
 #[command(after_help = ENVIRONMENT)]
@@ -32,7 +32,7 @@ pub(crate) struct Verify {
 
 /// Returns whether no case failed.
 pub(crate) fn verify(args: &Verify) -> Result<bool> {
-    let devices = crate::cli::device::devices(&args.device, args.threads)?;
+    let devices = crate::tools::devices(&args.device, args.threads)?;
     let device = &devices[0];
     let registry = crate::registry()?;
     let mut report = Report::default();

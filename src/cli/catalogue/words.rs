@@ -7,7 +7,7 @@ use crate::graph::{NodeClass, default_value};
 use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
 use crate::sort::CompactSort as _;
 
-pub(super) use crate::cli::words::count;
+pub(super) use crate::tools::words::count;
 
 /// An argument's type as a spec writes it: `N * T`.
 pub(super) fn arg_type(arg: &ArgDef) -> String {

@@ -11,7 +11,7 @@ const MOST: usize = 10;
 
 /// The attrs of nodes that their ops do not have, a line each: a graph runs without them, and means something else if they
 /// are misspelt. Those that begin with `_` are notes for a runtime.
-pub(crate) fn attrs(def: &GraphDef, registry: &Registry) -> Vec<String> {
+pub fn unknown_attrs(def: &GraphDef, registry: &Registry) -> Vec<String> {
     let functions = def.library.iter().flat_map(|library| &library.function);
     let nodes = def.node.iter().chain(functions.flat_map(|function| &function.node_def));
     let mut unknown = nodes.flat_map(|node| of_node(node, registry));
@@ -35,12 +35,4 @@ fn of_node<'n>(node: &'n NodeDef, registry: &Registry) -> impl Iterator<Item = S
         let _ = write!(line, " (node `{}`){}", shortened(&node.name), did_you_mean(name, known()));
         Some(line)
     })
-}
-
-/// What [`attrs`] finds, as a warning to people.
-pub(crate) fn warn_of_attrs(def: &GraphDef, registry: &Registry) {
-    let lines = attrs(def, registry);
-    if !lines.is_empty() {
-        crate::cli::output::tell(&format!("warning: attrs that are passed over:\n  {}", lines.join("\n  ")));
-    }
 }

@@ -1,4 +1,4 @@
-//! `--device`: where a model runs.
+//! Devices by name.
 
 use std::sync::Arc;
 
@@ -25,8 +25,14 @@ fn named(name: &str) -> Option<Named> {
     }
 }
 
-/// The devices to run on, the named one first. Beside a GPU, the CPU runs nodes for which the GPU has no kernel.
-pub(crate) fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>> {
+/// The devices to run on, the named one first: `cpu`, `gpu`, or `gpu:K` for the adapter number K, with or without `/device:`
+/// before it, in upper or lower case. Beside a GPU, the CPU runs nodes for which the GPU has no kernel; it has so many threads, 0 for
+/// one per processor.
+///
+/// # Errors
+/// INVALID_ARGUMENT for another name, or too many threads; FAILED_PRECONDITION for a GPU if the program is built without the feature
+/// `gpu`; and those of opening the device.
+pub fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>> {
     let cpu = || CpuDevice::new(threads).map(|device| Arc::new(device) as Arc<dyn Device>);
     match named(name) {
         Some(Named::Cpu) => Ok(vec![cpu()?]),

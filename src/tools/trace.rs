@@ -5,20 +5,16 @@
 //! another.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
-use crate::error::Result;
 use crate::step::NodeStats;
 use serde_json::{Value, json};
 
-use crate::cli::output;
-
-/// Writes the statistics of a run as a trace.
-pub(crate) fn write(file: &Path, stats: &[NodeStats]) -> Result<()> {
+/// The statistics of a run, which are sorted by start, as a trace: JSON that Chrome and Perfetto open.
+pub fn chrome_trace(stats: &[NodeStats]) -> String {
     let mut text = document(stats).to_string();
     text.push('\n');
-    output::write(file, text.as_bytes()).map_err(|error| error.context("--trace"))
+    text
 }
 
 /// A row of a trace.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::attr::{AttrValue, FunctionRef};
-use crate::cli::callees::Callees;
-use crate::cli::defaults::some;
-use crate::cli::words::count;
 use crate::error::shortened;
 use crate::formats::{Signature, load_targets};
 use crate::graph::{Graph, MissingOps, Node, NodeClass, NodeId, Output};
 use crate::proto::MetaGraphDef;
+use crate::tools::callees::Callees;
+use crate::tools::defaults::some;
+use crate::tools::words::count;
 
 /// So many ops are told of, one by one: names like each are looked for, which takes time.
 pub(crate) const MOST: usize = 100;

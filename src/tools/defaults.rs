@@ -1,12 +1,12 @@
 //! The default fetches of a run: outputs that no other node uses, of nodes without side effects.
 
 use crate::attr::{AttrValue, FunctionRef};
-use crate::cli::callees::Callees;
-use crate::cli::lacking::Lacking;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::sort::CompactSort as _;
+use crate::tools::callees::Callees;
+use crate::tools::lacking::Lacking;
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -71,20 +71,20 @@ pub(crate) fn ends(graph: &Graph) -> String {
     }
 }
 
-/// The error of a graph in which nothing is to be found to compute.
-pub(crate) fn nothing_to_compute(graph: &Graph) -> Error {
+/// The error of a graph in which nothing is to be found to compute; what names an output is called `output`.
+pub(crate) fn nothing_to_compute(graph: &Graph, output: &str) -> Error {
     Error::invalid_argument(match graph.nodes().iter().find(|node| !node.signature.outputs.is_empty()) {
         _ if graph.nodes().is_empty() => "the graph has no nodes: there is nothing to compute".to_owned(),
         None => "the graph has no node with an output: there is nothing to compute".to_owned(),
         Some(node) => {
-            format!("the graph computes nothing from its inputs: name an --output, such as {}", shortened(&node.name))
+            format!("the graph computes nothing from its inputs: name an {output}, such as {}", shortened(&node.name))
         }
     })
 }
 
 fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     if left_out.is_empty() {
-        return nothing_to_compute(graph);
+        return nothing_to_compute(graph, "--output");
     }
     let mut ends: Vec<bool> = usable.to_vec();
     for id in graph.ids().filter(|id| usable[id.index()]) {
