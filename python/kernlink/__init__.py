@@ -13,22 +13,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _interpreter  # noqa: F401  # First: it refuses interpreters in which the extension must not be loaded.
-from . import _dtypes, errors, ops, raw_ops, saved_model
+from . import _dtypes, errors, ops, raw_ops, saved_model, train
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
 from ._function import Function, function
 from ._kernlink import (
+    Device,
     GradientTape,
     Graph,
+    MetaGraph,
+    NodeStats,
+    OpCost,
     Operation,
+    RunMetadata,
     Session,
+    SessionOptions,
     SymbolicTensor,
     Tensor,
     __version__,
     as_tensor,
+    devices,
     from_dlpack,
     load_graph,
+    load_meta_graph,
 )
+from ._kernlink import DeviceScope as device
 from ._library import load_op_library
 from ._slices import IndexedSlices
 from ._variable import Variable
@@ -43,13 +52,14 @@ convert_to_tensor = as_tensor
 
 def _show_in_notebooks() -> None:
     """Has notebooks show graphs, models and signatures by `_html`, which is imported when they do."""
-    for cls, name in ((Graph, "graph"), (saved_model.SavedModel, "model"), (saved_model.Signature, "signature")):
+    shown = {Graph: "graph", MetaGraph: "model", saved_model.Signature: "signature", RunMetadata: "run_metadata"}
+    for cls, name in shown.items():
 
         def show(self: object, name: str = name) -> str:
             from . import _html
 
-            shown: str = getattr(_html, name)(self)
-            return shown
+            html: str = getattr(_html, name)(self)
+            return html
 
         setattr(cls, "_repr_html_", show)
 
@@ -77,12 +87,18 @@ def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[
 
 
 __all__ = [
+    "Device",
     "Function",
     "GradientTape",
     "Graph",
     "IndexedSlices",
+    "MetaGraph",
+    "NodeStats",
+    "OpCost",
     "Operation",
+    "RunMetadata",
     "Session",
+    "SessionOptions",
     "SymbolicTensor",
     "Tensor",
     "Variable",
@@ -90,13 +106,17 @@ __all__ = [
     "as_tensor",
     "constant",
     "convert_to_tensor",
+    "device",
+    "devices",
     "errors",
     "from_dlpack",
     "function",
     "load_graph",
+    "load_meta_graph",
     "load_op_library",
     "ops",
     "raw_ops",
     "saved_model",
+    "train",
 ]
 __all__ += _dtypes.__all__

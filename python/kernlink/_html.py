@@ -1,4 +1,4 @@
-"""How notebooks show graphs, models and signatures."""
+"""How notebooks show graphs, models, signatures and runs."""
 
 from __future__ import annotations
 
@@ -26,14 +26,28 @@ def _tensors(tensors: dict[str, Any]) -> str:
 
 
 def model(saved_model: Any) -> str:
-    """A SavedModel: its signatures."""
+    """A SavedModel or MetaGraph: its signatures."""
     rows = [[name, _tensors(it.inputs), _tensors(it.outputs)] for name, it in saved_model.signatures.items()]
-    return f"<b>SavedModel</b> ({escape(', '.join(saved_model.tags))})" + _table(["signature", "inputs", "outputs"], rows)
+    title = f"<b>SavedModel</b> ({escape(', '.join(saved_model.tags))})" if saved_model.tags else "<b>MetaGraph</b>"
+    return title + _table(["signature", "inputs", "outputs"], rows)
 
 
 def signature(it: Any) -> str:
     """A signature: what it takes and gives."""
     return f"<b>{escape(it.name)}</b>" + _table(["inputs", "outputs"], [[_tensors(it.inputs), _tensors(it.outputs)]])
+
+
+def run_metadata(it: Any) -> str:
+    """What a run took: its ops, and how much each took."""
+
+    def row(cost: Any) -> list[str]:
+        busy = sum(other.time for other in costs if not other.is_async)
+        share = "" if cost.is_async or not busy else f"{cost.time / busy:.1%}"
+        return [cost.op, str(cost.calls), f"{cost.time * 1e6:.1f}", share, str(cost.output_bytes)]
+
+    costs = it.costs
+    title = f"<b>Run of {it.time * 1e3:.3f} ms</b>"
+    return title + _table(["op", "calls", "µs", "share", "bytes of outputs"], [row(cost) for cost in costs])
 
 
 def _shortened(text: str, most: int = 20) -> str:

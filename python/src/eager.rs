@@ -26,7 +26,7 @@ pub(crate) fn context(py: Python<'_>) -> PyResult<&'static EagerContext> {
     static CONTEXT: PyOnceLock<(EagerContext, u32)> = PyOnceLock::new();
     let (context, process) = CONTEXT.get_or_try_init(py, || -> PyResult<_> {
         let registry = kernlink::registry().or_raise()?;
-        Ok((EagerContext::new(&registry).or_raise()?, std::process::id()))
+        Ok((EagerContext::on(&registry, crate::device::all()?).or_raise()?, std::process::id()))
     })?;
     not_forked(*process)?;
     Ok(context)
@@ -78,6 +78,7 @@ pub(crate) fn execute<'py>(
         let request = || {
             let mut request = NodeRequest::new(def);
             request.name = name;
+            request.device = crate::device::requested();
             take_inputs(def, inputs, &mut request)?;
             request.attrs = take_attrs(def, attrs)?;
             // What Python may change is no constant.
@@ -134,6 +135,7 @@ fn request<V: Given>(
 ) -> PyResult<(NodeRequest<'static, V>, Lent)> {
     let mut request = NodeRequest::new(def);
     request.name = name;
+    request.device = crate::device::requested();
     take_inputs(def, inputs, &mut request)?;
     request.attrs = take_attrs(def, attrs)?;
     let lent = Lent::of(def, &mut request)?;

@@ -177,14 +177,7 @@ impl Graph {
                 Some(bytes) => CoreGraph::import(&graph_from_bytes(bytes)?, &registry),
             }
         };
-        let graph = py.detach(make).or_raise()?;
-        Ok(Graph(Arc::new(Mutex::new(State {
-            graph,
-            is_body: false,
-            captures: Vec::new(),
-            last_effect: None,
-            effects: Vec::new(),
-        }))))
+        py.detach(make).or_raise().map(Graph::of)
     }
 
     /// A graph that becomes a function.
@@ -316,6 +309,12 @@ impl Graph {
 }
 
 impl Graph {
+    /// A graph that others may add to.
+    pub(crate) fn of(graph: CoreGraph) -> Graph {
+        let (captures, effects) = (Vec::new(), Vec::new());
+        Graph(Arc::new(Mutex::new(State { graph, is_body: false, captures, last_effect: None, effects })))
+    }
+
     /// A copy of the graph as it is.
     pub(crate) fn copy(&self) -> CoreGraph {
         lock(&self.0).graph.clone()
@@ -325,7 +324,7 @@ impl Graph {
 /// An output of a node, as a tensor that is not computed yet.
 #[pyclass(module = "kernlink", name = "SymbolicTensor", frozen)]
 pub(crate) struct SymbolicTensor {
-    graph: Shared,
+    pub(crate) graph: Shared,
     output: Output,
 }
 
@@ -449,7 +448,7 @@ operators!(SymbolicTensor);
 /// A node of a graph.
 #[pyclass(module = "kernlink", name = "Operation", frozen)]
 pub(crate) struct Operation {
-    graph: Shared,
+    pub(crate) graph: Shared,
     node: NodeId,
 }
 

@@ -4,18 +4,25 @@
 
 #![allow(missing_docs, reason = "what Python sees is documented there, by the docstrings")]
 
+mod checkpoint;
+mod commands;
 mod convert;
 mod describe;
+mod device;
 mod dlpack;
 mod dtypes;
 mod eager;
 mod error;
+mod fetches;
 mod foreign;
 mod graph;
 mod interrupt;
 mod library;
+mod metadata;
 mod model;
 mod operators;
+mod options;
+mod session;
 mod tape;
 mod tensor;
 mod values;
@@ -30,9 +37,16 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<graph::Graph>()?;
     module.add_class::<graph::SymbolicTensor>()?;
     module.add_class::<graph::Operation>()?;
-    module.add_class::<model::SavedModel>()?;
+    module.add_class::<model::MetaGraph>()?;
     module.add_class::<model::Signature>()?;
-    module.add_class::<model::Session>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<options::SessionOptions>()?;
+    module.add_class::<metadata::RunMetadata>()?;
+    module.add_class::<metadata::NodeStats>()?;
+    module.add_class::<metadata::OpCost>()?;
+    module.add_class::<checkpoint::CheckpointReader>()?;
+    module.add_class::<device::Device>()?;
+    module.add_class::<device::DeviceScope>()?;
     module.add_class::<library::OpLibrary>()?;
     module.add_function(wrap_pyfunction!(convert::as_tensor, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
@@ -42,6 +56,13 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(eager::destroy_resource, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_op_library, module)?)?;
     module.add_function(wrap_pyfunction!(model::load_saved_model, module)?)?;
-    module.add_function(wrap_pyfunction!(model::load_graph, module)?)?;
-    module.add_function(wrap_pyfunction!(model::command, module)?)
+    module.add_function(wrap_pyfunction!(model::load_meta_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(model::tag_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(session::load_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::save_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::latest_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::list_checkpoints, module)?)?;
+    module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::command, module)?)
 }

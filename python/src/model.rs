@@ -1,88 +1,186 @@
-//! SavedModels, frozen graphs, and the command.
+//! SavedModels and MetaGraphs.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use kernlink::dtype::DataType;
-use kernlink::formats::LoadOptions;
-use kernlink::graph::{Graph, Output, TensorName};
-use kernlink::proto::read_graph;
-use kernlink::runtime::{RunOptions, SessionOptions};
-use kernlink::shape::PartialShape;
-use kernlink::tensor::Tensor as CoreTensor;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use kernlink::formats::{self, SignatureTensor};
+use kernlink::runtime::RunMetadata as CoreMetadata;
+use kernlink::tools::{checkpoint_prefix, read_model};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use crate::convert::tensor_of;
 use crate::eager::{Lent, not_forked};
 use crate::error::Raise;
+use crate::graph::Graph;
 use crate::interrupt;
+use crate::metadata::RunMetadata;
+use crate::options::{SessionOptions, run_options};
+use crate::session::{Session, fed};
 use crate::tensor::{Tensor, dtype_object};
 
-fn session_options(threads: usize) -> SessionOptions {
-    SessionOptions::new().threads(threads)
+/// What a session is of.
+pub(crate) enum Loaded {
+    Graph(kernlink::runtime::Session),
+    Meta(kernlink::MetaGraph),
+    Saved(kernlink::SavedModel),
 }
 
-fn run_options(timeout: Option<f64>) -> PyResult<RunOptions> {
-    let mut options = RunOptions::default();
-    options.timeout = match timeout {
-        None => None,
-        Some(seconds) => Some(
-            Duration::try_from_secs_f64(seconds)
-                .map_err(|_| PyValueError::new_err(format!("a timeout is a number of seconds, not {seconds}")))?,
-        ),
-    };
-    Ok(options)
+impl Loaded {
+    pub(crate) fn session(&self) -> &kernlink::runtime::Session {
+        match self {
+            Loaded::Graph(session) => session,
+            Loaded::Meta(model) => model.session(),
+            Loaded::Saved(model) => model.session(),
+        }
+    }
+
+    fn meta(&self) -> PyResult<&formats::MetaGraph> {
+        match self {
+            Loaded::Graph(_) => Err(PyTypeError::new_err("a graph has no signatures")),
+            Loaded::Meta(model) => Ok(model),
+            Loaded::Saved(model) => Ok(model),
+        }
+    }
 }
 
-/// A SavedModel that is ready to run.
-#[pyclass(module = "kernlink._kernlink", frozen)]
-pub(crate) struct SavedModel(Arc<kernlink::SavedModel>, u32);
+/// A graph with signatures and what saves and restores its variables, of a SavedModel or by itself, ready to run.
+#[pyclass(module = "kernlink", frozen)]
+pub(crate) struct MetaGraph {
+    model: Arc<Loaded>,
+    session: Py<Session>,
+    process: u32,
+    timeout: Option<f64>,
+}
+
+impl MetaGraph {
+    fn of(py: Python<'_>, model: Loaded, timeout: Option<f64>) -> PyResult<MetaGraph> {
+        let model = Arc::new(model);
+        let session = Py::new(py, Session::of(model.clone(), None, timeout))?;
+        Ok(MetaGraph { model, session, process: std::process::id(), timeout })
+    }
+}
 
 #[pymethods]
-impl SavedModel {
-    /// The tags of the graph that was loaded.
+impl MetaGraph {
+    /// The tags of the graph of a SavedModel; none of another.
     #[getter]
     fn tags(&self) -> Vec<String> {
-        self.0.tags().to_vec()
+        match &*self.model {
+            Loaded::Saved(model) => model.tags().to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     /// The signatures, by their names.
     #[getter]
     fn signatures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let signatures = PyDict::new(py);
-        for name in self.0.signatures().keys() {
-            signatures.set_item(name, Signature { model: self.0.clone(), name: name.clone(), process: self.1 })?;
+        for name in self.model.meta()?.signatures().keys() {
+            let (model, name) = (self.model.clone(), name.clone());
+            let signature = Signature { model, name: name.clone(), process: self.process, timeout: self.timeout };
+            signatures.set_item(name, signature)?;
         }
         Ok(signatures)
     }
 
+    /// The session in which it runs, and which has its variables: runs any node of the graph.
+    #[getter]
+    fn session(&self, py: Python<'_>) -> Py<Session> {
+        self.session.clone_ref(py)
+    }
+
+    /// The graph.
+    #[getter]
+    fn graph(&self, py: Python<'_>) -> Graph {
+        self.session.get().graph(py)
+    }
+
     /// The graph as a serialized GraphDef.
     #[getter]
-    fn graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
-        graph_def(py, self.0.session().graph())
+    fn graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        crate::session::graph_def(py, self.model.session().graph())
+    }
+
+    /// Gives the variables the values that they have in a checkpoint: its prefix, or a folder for the latest in it.
+    fn restore(&self, py: Python<'_>, checkpoint: PathBuf) -> PyResult<()> {
+        not_forked(self.process)?;
+        let model = self.model.meta()?;
+        py.detach(|| model.restore(checkpoint_prefix(&checkpoint)?.0)).or_raise()
+    }
+
+    /// Saves the variables as a checkpoint of this prefix, by the graph's own saver.
+    fn save(&self, py: Python<'_>, prefix: PathBuf) -> PyResult<()> {
+        not_forked(self.process)?;
+        let model = self.model.meta()?;
+        py.detach(|| model.save(prefix)).or_raise()
+    }
+
+    /// Whether the graph has what saves its variables.
+    #[getter]
+    fn can_save(&self) -> PyResult<bool> {
+        Ok(self.model.meta()?.can_save())
+    }
+
+    /// The names of the operations in a collection; none if there is no such collection.
+    fn get_collection(&self, name: &str) -> PyResult<Vec<String>> {
+        Ok(self.model.meta()?.nodes_in(name).or_raise()?.to_vec())
+    }
+
+    /// Runs the operations of a collection, such as `table_initializer`.
+    fn run_collection(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        not_forked(self.process)?;
+        let model = self.model.meta()?;
+        py.detach(|| model.run_collection(name)).or_raise()
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let names: Vec<_> = self.model.meta()?.signatures().keys().map(String::as_str).collect();
+        Ok(match &*self.model {
+            Loaded::Saved(model) => {
+                format!("<kernlink.SavedModel [{}]: {}>", model.tags().join(", "), names.join(", "))
+            }
+            _ => format!("<kernlink.MetaGraph: {}>", names.join(", ")),
+        })
     }
 }
 
-fn graph_def<'py>(py: Python<'py>, graph: &Graph) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
-    let bytes = kernlink::proto::graph_file("graph.pb", &graph.to_def().or_raise()?).or_raise()?;
-    Ok(pyo3::types::PyBytes::new(py, &bytes))
-}
-
-/// A function that a SavedModel offers.
+/// A function that a model offers.
 #[pyclass(module = "kernlink._kernlink", frozen)]
 pub(crate) struct Signature {
-    model: Arc<kernlink::SavedModel>,
+    model: Arc<Loaded>,
     name: String,
     process: u32,
+    timeout: Option<f64>,
 }
 
 impl Signature {
-    fn described(&self) -> PyResult<&kernlink::formats::Signature> {
-        self.model.signatures().get(&self.name).ok_or_else(|| PyKeyError::new_err(self.name.clone()))
+    fn described(&self) -> PyResult<&formats::Signature> {
+        self.model.meta()?.signatures().get(&self.name).ok_or_else(|| PyKeyError::new_err(self.name.clone()))
+    }
+}
+
+/// What a call of a signature says beside its inputs.
+#[derive(Default)]
+struct Call {
+    timeout: Option<f64>,
+    outputs: Option<Vec<String>>,
+    metadata: Option<Py<RunMetadata>>,
+    inter_op_pool: i32,
+}
+
+impl Call {
+    /// Takes a keyword, if it is one of these.
+    fn take(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match name {
+            "_timeout" => self.timeout = value.extract()?,
+            "_outputs" => self.outputs = value.extract()?,
+            "_run_metadata" => self.metadata = value.extract()?,
+            "_inter_op_pool" => self.inter_op_pool = value.extract()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -106,7 +204,8 @@ impl Signature {
         tensors(py, &self.described()?.outputs)
     }
 
-    /// Runs it: inputs by name; `_timeout` is in seconds. Returns the outputs by name.
+    /// Runs it: inputs by name. `_timeout` is in seconds, `_outputs` are the names of the only outputs to compute, `_run_metadata` is
+    /// filled in, and `_inter_op_pool` is the number of a pool of the session's. Returns the outputs by name.
     #[pyo3(signature = (*arguments, **inputs))]
     fn __call__<'py>(
         &self,
@@ -124,25 +223,41 @@ impl Signature {
                 names.join(", ")
             )));
         }
-        let (mut timeout, mut feeds, mut lent) = (None, Vec::new(), Lent::none());
+        let mut call = Call { timeout: self.timeout, ..Call::default() };
+        let (mut feeds, mut lent) = (Vec::new(), Lent::none());
         for (name, value) in inputs.into_iter().flatten() {
             let name = name.cast_into::<PyString>()?.extract::<String>()?;
-            if name == "_timeout" && !described.inputs.contains_key(&name) {
-                timeout = value.extract()?;
+            let input = described.inputs.get(&name);
+            if input.is_none() && call.take(&name, &value)? {
                 continue;
             }
-            let dtype = described.inputs.get(&name).map(|input| input.dtype);
-            let tensor = fed(&value, dtype, &name, &mut lent)?;
+            let tensor = fed(&value, input.map(|input| input.dtype), &name, &mut lent)?;
             feeds.push((name, tensor));
         }
-        let mut options = run_options(timeout)?;
-        let mut outputs = interrupt::run(py, |cancellation| {
+        let mut options = run_options(call.timeout, call.inter_op_pool)?;
+        options.trace = call.metadata.is_some();
+        let mut metadata = CoreMetadata::default();
+        let model = self.model.meta()?;
+        let outputs = interrupt::run(py, |cancellation| {
             options.cancellation = cancellation;
             let feeds: Vec<_> = feeds.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
-            self.model.signature(&self.name)?.run_with(&feeds, &options)
-        })?;
+            let runner = match &call.outputs {
+                None => model.signature(&self.name)?,
+                Some(outputs) => {
+                    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+                    model.signature_outputs(&self.name, &outputs)?
+                }
+            };
+            match options.trace {
+                true => runner.run_with_metadata(&feeds, &options, &mut metadata),
+                false => runner.run_with(&feeds, &options),
+            }
+        });
+        if let Some(filled) = call.metadata {
+            filled.get().set(metadata);
+        }
         let results = PyDict::new(py);
-        for (name, tensor) in std::mem::take(&mut outputs) {
+        for (name, tensor) in outputs? {
             let mut tensor = [tensor];
             lent.keep_out_of(&mut tensor)?;
             let [tensor] = tensor;
@@ -153,7 +268,7 @@ impl Signature {
 
     fn __repr__(&self) -> PyResult<String> {
         let described = self.described()?;
-        let list = |tensors: &std::collections::BTreeMap<String, kernlink::formats::SignatureTensor>| {
+        let list = |tensors: &BTreeMap<String, SignatureTensor>| {
             let texts = tensors
                 .iter()
                 .map(|(name, tensor)| format!("{name}: {} {}", crate::dtypes::name_of(tensor.dtype), tensor.shape));
@@ -168,24 +283,10 @@ impl Signature {
     }
 }
 
-/// A value for an input of this dtype.
-fn fed(value: &Bound<'_, PyAny>, dtype: Option<DataType>, name: &str, lent: &mut Lent) -> PyResult<CoreTensor> {
-    let tensor = tensor_of(value, dtype).map_err(|error| {
-        let is_of_value = error.is_instance_of::<PyTypeError>(value.py());
-        match is_of_value {
-            true => PyTypeError::new_err(format!("{name}: {}", error.value(value.py()))),
-            false => error,
-        }
-    })?;
-    if !value.is_instance_of::<Tensor>() {
-        lent.add(&tensor)?;
-    }
-    Ok(tensor)
-}
-
-fn tensors<'py>(
+/// Tensors of a signature, with their dtypes and shapes.
+pub(crate) fn tensors<'py>(
     py: Python<'py>,
-    tensors: &std::collections::BTreeMap<String, kernlink::formats::SignatureTensor>,
+    tensors: &BTreeMap<String, SignatureTensor>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let described = PyDict::new(py);
     for (name, tensor) in tensors {
@@ -196,139 +297,60 @@ fn tensors<'py>(
 
 /// Loads a SavedModel's folder.
 #[pyfunction]
-#[pyo3(signature = (path, tags=None, threads=0))]
+#[pyo3(signature = (path, tags, checkpoint, prepare, options, threads, device))]
+#[expect(clippy::too_many_arguments, reason = "what `saved_model.load` takes")]
 pub(crate) fn load_saved_model(
     py: Python<'_>,
     path: PathBuf,
     tags: Option<Vec<String>>,
+    checkpoint: Option<PathBuf>,
+    prepare: Vec<String>,
+    options: Option<&Bound<'_, SessionOptions>>,
     threads: usize,
-) -> PyResult<SavedModel> {
-    let mut options = LoadOptions::new().session(session_options(threads));
-    options.tags = tags;
-    py.detach(|| kernlink::SavedModel::load_with(path, &options))
-        .or_raise()
-        .map(|model| SavedModel(Arc::new(model), std::process::id()))
-}
-
-/// A graph that runs.
-#[pyclass(module = "kernlink", frozen)]
-pub(crate) struct Session(kernlink::runtime::Session, u32);
-
-#[pymethods]
-impl Session {
-    /// A session of a graph as it is, a `Graph` or a serialized GraphDef, on so many threads; 0 for one per processor.
-    #[new]
-    #[pyo3(signature = (graph, *, threads=0))]
-    fn new(py: Python<'_>, graph: &Bound<'_, PyAny>, threads: usize) -> PyResult<Session> {
-        let (own, def) = match graph.cast::<crate::graph::Graph>() {
-            Ok(graph) => (Some(graph.get().copy()), Vec::new()),
-            Err(_) => (
-                None,
-                graph.extract::<Vec<u8>>().map_err(|_| {
-                    PyTypeError::new_err("a session takes a kernlink.Graph, or a serialized GraphDef as bytes")
-                })?,
-            ),
-        };
-        let make = || {
-            let graph = match own {
-                Some(graph) => graph,
-                None => Graph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
-            };
-            kernlink::runtime::Session::with_options(graph, &session_options(threads))
-        };
-        py.detach(make).or_raise().map(|session| Session(session, std::process::id()))
-    }
-
-    /// Runs the graph: `fetches` is the name of an output (`node:0`, or `node`), or a list of names; `feed_dict` has values for
-    /// outputs, by their names; `targets` are operations to run besides. Returns one tensor, or a list of them.
-    #[pyo3(signature = (fetches, feed_dict=None, *, targets=None, timeout=None))]
-    fn run<'py>(
-        &self,
-        py: Python<'py>,
-        fetches: &Bound<'py, PyAny>,
-        feed_dict: Option<&Bound<'py, PyDict>>,
-        targets: Option<Vec<Bound<'py, PyAny>>>,
-        timeout: Option<f64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        not_forked(self.1)?;
-        let is_one = !(fetches.is_instance_of::<PyList>() || fetches.is_instance_of::<PyTuple>());
-        let names = match is_one {
-            true => vec![name_of(fetches)?],
-            false => fetches.try_iter()?.map(|fetch| name_of(&fetch?)).collect::<PyResult<Vec<_>>>()?,
-        };
-        let (mut feeds, mut lent) = (Vec::new(), Lent::none());
-        for (name, value) in feed_dict.into_iter().flatten() {
-            let name = name_of(&name)?;
-            let known = self.known_of(&name);
-            let tensor = fed(&value, known.as_ref().map(|(dtype, _)| *dtype), &name, &mut lent)?;
-            if let Some((_, shape)) = known.filter(|(_, shape)| !shape.accepts(tensor.shape())) {
-                return Err(PyValueError::new_err(format!(
-                    "cannot feed a value of shape {} for {name}, which has the shape {shape}",
-                    tensor.shape()
-                )));
-            }
-            feeds.push((name, tensor));
-        }
-        let targets = targets.unwrap_or_default().iter().map(name_of).collect::<PyResult<Vec<_>>>()?;
-        let mut options = run_options(timeout)?;
-        let mut results = interrupt::run(py, |cancellation| {
-            options.cancellation = cancellation;
-            let feeds: Vec<_> = feeds.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-            self.0.run_with(&feeds, &names, &targets, &options)
-        })?;
-        lent.keep_out_of(&mut results)?;
-        let mut tensors = results.into_iter().map(|tensor| Bound::new(py, Tensor::new(tensor)));
-        match is_one {
-            true => tensors.next().transpose()?.map(Bound::into_any).ok_or_else(|| PyValueError::new_err("no output")),
-            false => Ok(PyList::new(py, tensors.collect::<PyResult<Vec<_>>>()?)?.into_any()),
-        }
-    }
-
-    /// The names of the operations.
-    #[getter]
-    fn operations(&self) -> Vec<String> {
-        self.0.graph().nodes().iter().map(|node| node.name.clone()).collect()
-    }
-
-    /// The graph as a serialized GraphDef.
-    #[getter]
-    fn graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
-        graph_def(py, self.0.graph())
-    }
-}
-
-/// The name of an output or an operation: a text, or what has one.
-fn name_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let name = if value.is_instance_of::<PyString>() { value.clone() } else { value.getattr("name")? };
-    name.extract()
-}
-
-impl Session {
-    /// The dtype of an output, and what is known of its shape, if there is one of the name.
-    fn known_of(&self, name: &str) -> Option<(DataType, PartialShape)> {
-        let parsed = TensorName::parse(name).ok()?;
-        let graph = self.0.graph();
-        let node = graph.find(parsed.node)?;
-        let dtype = graph.node(node).signature.outputs.get(parsed.index)?.dtype;
-        Some((dtype, graph.shape(Output { node, index: parsed.index }).clone()))
-    }
-}
-
-/// A session of a frozen graph in a file, `.pb` or `.pbtxt`.
-#[pyfunction]
-#[pyo3(signature = (path, *, threads=0))]
-pub(crate) fn load_graph(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Session> {
+    device: Option<String>,
+) -> PyResult<MetaGraph> {
+    let session = SessionOptions::of(options, threads, device);
     let load = || {
-        let graph = Graph::import(&read_graph(path)?, &kernlink::registry()?)?;
-        kernlink::runtime::Session::with_options(graph, &session_options(threads))
+        let mut options = session.prepare()?.load_options();
+        (options.tags, options.prepare) = (tags, prepare);
+        let model = kernlink::SavedModel::load_with(path, &options)?;
+        if let Some(checkpoint) = checkpoint {
+            model.restore(checkpoint_prefix(&checkpoint)?.0)?;
+        }
+        Ok(Loaded::Saved(model))
     };
-    py.detach(load).or_raise().map(|session| Session(session, std::process::id()))
+    let model = py.detach(load).or_raise()?;
+    MetaGraph::of(py, model, session.timeout())
 }
 
-/// Runs the command with these arguments, of which the first is its name; returns its exit status.
+/// The tags of each graph of a SavedModel, which is not loaded for that.
 #[pyfunction]
-pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| kernlink::cli::main_of(arguments))
+pub(crate) fn tag_sets(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Vec<String>>> {
+    let graphs = py.detach(|| read_model(&path)).or_raise()?;
+    Ok(graphs.into_iter().map(|graph| graph.meta_info_def.unwrap_or_default().tags).collect())
+}
+
+/// Reads a MetaGraph, a `.meta` file, and gives its variables the values that they have in a checkpoint, if one is named: its prefix,
+/// or a folder for the latest in it. Its tables are initialised then.
+#[pyfunction]
+#[pyo3(signature = (path, checkpoint=None, *, options=None, threads=0, device=None))]
+pub(crate) fn load_meta_graph(
+    py: Python<'_>,
+    path: PathBuf,
+    checkpoint: Option<PathBuf>,
+    options: Option<&Bound<'_, SessionOptions>>,
+    threads: usize,
+    device: Option<String>,
+) -> PyResult<MetaGraph> {
+    let session = SessionOptions::of(options, threads, device);
+    let load = || {
+        let model = kernlink::MetaGraph::read_with(path, &session.prepare()?.load_options())?;
+        if let Some(checkpoint) = checkpoint {
+            model.restore(checkpoint_prefix(&checkpoint)?.0)?;
+            model.run_collection("table_initializer")?;
+        }
+        Ok(Loaded::Meta(model))
+    };
+    let model = py.detach(load).or_raise()?;
+    MetaGraph::of(py, model, session.timeout())
 }

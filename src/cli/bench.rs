@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crate::error::{Result, escaped};
 use crate::runtime::{DeviceCounters, RunMetadata, RunOptions};
 use crate::sort::CompactSort as _;
-use crate::step::NodeStats;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -15,7 +14,7 @@ use crate::cli::applied::Applied;
 use crate::cli::job::{ENVIRONMENT, How, Job, What};
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::tools::words;
+use crate::tools::{Cost, slowest_first, words};
 
 /// The most runs that are traced.
 const TRACED: u32 = 10;
@@ -66,37 +65,11 @@ struct Measured {
     /// The time of each run, shortest first.
     times: Vec<Duration>,
     traced: u32,
-    ops: Vec<(String, Sum)>,
+    ops: Vec<(String, Cost)>,
     /// The nodes with their ops.
-    nodes: Vec<((String, String), Sum)>,
+    nodes: Vec<((String, String), Cost)>,
     /// Counters of devices over the last timed run.
     devices: Vec<DeviceCounters>,
-}
-
-/// Totals of an op or node over the traced runs.
-#[derive(Clone, Default)]
-struct Sum {
-    calls: u64,
-    time: Duration,
-    /// Time on devices that work asynchronously.
-    device_time: Duration,
-    output_bytes: u64,
-    allocated_bytes: u64,
-    is_async: bool,
-}
-
-impl Sum {
-    fn add(&mut self, stats: &NodeStats) {
-        if stats.is_device_work {
-            self.device_time += stats.time;
-            return;
-        }
-        self.calls += 1;
-        self.time += stats.time;
-        self.output_bytes += stats.output_bytes as u64;
-        self.allocated_bytes += stats.allocated_bytes as u64;
-        self.is_async |= stats.is_async;
-    }
 }
 
 fn measure(args: &Bench, job: &Job) -> Result<Measured> {
@@ -119,8 +92,8 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     }
     times.compact_sort();
     let devices = std::mem::take(&mut metadata.device_counters);
-    let mut ops: BTreeMap<String, Sum> = BTreeMap::new();
-    let mut nodes: BTreeMap<(String, String), Sum> = BTreeMap::new();
+    let mut ops: BTreeMap<String, Cost> = BTreeMap::new();
+    let mut nodes: BTreeMap<(String, String), Cost> = BTreeMap::new();
     for _ in 0..traced {
         progress.begin_next();
         job.run(&trace, &mut metadata)?;
@@ -130,13 +103,6 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
         }
     }
     Ok(Measured { times, traced, ops: slowest_first(ops), nodes: slowest_first(nodes), devices })
-}
-
-/// Sorts by time, slowest first; entries that include the time of others, such as calls, come last.
-fn slowest_first<K>(sums: BTreeMap<K, Sum>) -> Vec<(K, Sum)> {
-    let mut sums: Vec<(K, Sum)> = sums.into_iter().collect();
-    sums.compact_sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.device_time + sum.time)));
-    sums
 }
 
 impl Measured {
@@ -157,12 +123,12 @@ impl Measured {
         self.ops.iter().filter(|(_, sum)| !sum.is_async).map(|(_, sum)| sum.time).sum()
     }
 
-    fn slowest_nodes(&self) -> impl Iterator<Item = &((String, String), Sum)> {
+    fn slowest_nodes(&self) -> impl Iterator<Item = &((String, String), Cost)> {
         self.nodes.iter().filter(|(_, sum)| !sum.is_async).take(SLOWEST)
     }
 
     /// The cells of a table's row.
-    fn row(&self, sum: &Sum) -> Row {
+    fn row(&self, sum: &Cost) -> Row {
         let runs = f64::from(self.traced.max(1));
         let (time, busy) = (sum.time.as_secs_f64(), self.busy().as_secs_f64());
         Row {
@@ -214,7 +180,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: 
         |row: &Row| is_apart.then(|| if row.device_time == 0.0 { "-".to_owned() } else { duration(row.device_time) });
     let head = ["op", "calls", "time", "share", "per call", "output", "allocated"].map(str::to_owned);
     let head = head.into_iter().chain(is_apart.then(|| "on device".to_owned())).collect();
-    let row = |(op, sum): &(String, Sum)| {
+    let row = |(op, sum): &(String, Cost)| {
         let row = measured.row(sum);
         let share = row.share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 1e2));
         let allocated = row.allocated_bytes.map_or("-".to_owned(), bytes);
@@ -237,7 +203,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: 
     let _ = writeln!(text, "\nslowest nodes:");
     let head = ["node", "op", "calls", "time", "share"].map(str::to_owned);
     let head = head.into_iter().chain(is_apart.then(|| "on device".to_owned())).collect();
-    let row = |((node, op), sum): &((String, String), Sum)| {
+    let row = |((node, op), sum): &((String, String), Cost)| {
         let row = measured.row(sum);
         let share = format!("{:.1} %", row.share.unwrap_or_default() * 1e2);
         let on_device = device_time(&row);
@@ -253,7 +219,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: 
         let (dtype, shape) = (input.tensor.dtype().to_string(), input.tensor.shape().dims());
         json!({"name": input.name, "dtype": dtype, "shape": shape, "filled": input.filled})
     });
-    let row = |sum: &Sum| {
+    let row = |sum: &Cost| {
         let row = measured.row(sum);
         json!({
             "calls": row.calls, "time_us": row.time * 1e6, "share": row.share, "time_per_call_us": row.per_call * 1e6,
@@ -261,7 +227,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: 
             "device_time_us": row.device_time * 1e6,
         })
     };
-    let named = |names: &[(&str, &str)], sum: &Sum| {
+    let named = |names: &[(&str, &str)], sum: &Cost| {
         let mut row = row(sum);
         names.iter().for_each(|(key, name)| row[*key] = Value::from(*name));
         row

@@ -1,45 +1,55 @@
 //! Devices by name.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::device::{CpuDevice, Device};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 
 /// A device that a user can name.
-enum Named {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceName {
+    /// The CPU.
     Cpu,
     /// The GPU that suits best, or the adapter with a number.
     Gpu(Option<usize>),
 }
 
-fn named(name: &str) -> Option<Named> {
-    let lower = name.to_ascii_lowercase();
-    let short = lower.strip_prefix('/').unwrap_or(&lower);
-    let short = short.strip_prefix("device:").unwrap_or(short);
-    match short.split_once(':') {
-        None if short == "cpu" => Some(Named::Cpu),
-        None if short == "gpu" => Some(Named::Gpu(None)),
-        Some(("cpu", "0")) => Some(Named::Cpu),
-        Some(("gpu", number)) => number.parse().ok().map(|number| Named::Gpu(Some(number))),
-        _ => None,
+impl FromStr for DeviceName {
+    type Err = Error;
+
+    /// `cpu`, `gpu`, or `gpu:K` for the adapter number K, with or without `/device:` before it, in upper or lower case.
+    fn from_str(name: &str) -> Result<DeviceName> {
+        let lower = name.to_ascii_lowercase();
+        let short = lower.strip_prefix('/').unwrap_or(&lower);
+        let short = short.strip_prefix("device:").unwrap_or(short);
+        let found = match short.split_once(':') {
+            None if short == "cpu" => Some(DeviceName::Cpu),
+            None if short == "gpu" => Some(DeviceName::Gpu(None)),
+            Some(("cpu", "0")) => Some(DeviceName::Cpu),
+            Some(("gpu", number)) => number.parse().ok().map(|number| DeviceName::Gpu(Some(number))),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let name = shortened(name);
+            let message =
+                format!("there is no device `{name}`; available: cpu, and gpu or gpu:K for the adapter number K");
+            Error::invalid_argument(message)
+        })
     }
 }
 
-/// The devices to run on, the named one first: `cpu`, `gpu`, or `gpu:K` for the adapter number K, with or without `/device:`
-/// before it, in upper or lower case. Beside a GPU, the CPU runs nodes for which the GPU has no kernel; it has so many threads, 0 for
-/// one per processor.
+/// The devices to run on, the named one ([`DeviceName`]) first. Beside a GPU, the CPU runs nodes for which the GPU has no kernel; it
+/// has so many threads, 0 for one per processor.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for another name, or too many threads; FAILED_PRECONDITION for a GPU if the program is built without the feature
 /// `gpu`; and those of opening the device.
 pub fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>> {
     let cpu = || CpuDevice::new(threads).map(|device| Arc::new(device) as Arc<dyn Device>);
-    match named(name) {
-        Some(Named::Cpu) => Ok(vec![cpu()?]),
-        Some(Named::Gpu(number)) => Ok(vec![gpu(number)?, cpu()?]),
-        None => Err(Error::invalid_argument(format!(
-            "there is no device `{name}`; available: cpu, and gpu or gpu:K for the adapter number K"
-        ))),
+    match name.parse()? {
+        DeviceName::Cpu => Ok(vec![cpu()?]),
+        DeviceName::Gpu(number) => Ok(vec![gpu(number)?, cpu()?]),
     }
 }
 

@@ -8,12 +8,14 @@
 //! | `optimize` | a graph with less to do, for a file |
 //! | `select` | the ops and kernels that models need |
 //! | `compatibility` | promises of older ops that are broken |
+//! | `cost` | what ops and nodes take |
 //! | `trace` | the statistics of a run for Chrome and Perfetto |
 //! | `defaults`, `callees`, `lacking`, `unknown` | what a graph computes, and what of it cannot run |
 
 mod callees;
 mod checkpoint;
 mod compatibility;
+mod cost;
 pub(crate) mod defaults;
 mod device;
 pub(crate) mod inspect;
@@ -27,7 +29,8 @@ pub(crate) mod words;
 
 pub use checkpoint::checkpoint_prefix;
 pub use compatibility::{Compared, compare_ops};
-pub use device::devices;
+pub use cost::{Cost, slowest_first};
+pub use device::{DeviceName, devices};
 pub use inspect::{Endpoint, Inspection, VariableSizes, count_ops, inspect};
 pub use model::read_model;
 pub use optimize::{Optimize, Optimized, Unsaved, in_session, optimize};

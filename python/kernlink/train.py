@@ -1,0 +1,376 @@
+"""Checkpoints: the values of variables in files, as TensorFlow 1 and 2 write and read them.
+
+    checkpoint = kernlink.train.Checkpoint(w=variable)
+    path = checkpoint.save("folder/model")
+    checkpoint.restore(path)
+
+`load_checkpoint` reads any checkpoint, tensor by tensor.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from . import _kernlink
+from ._function import Function
+from ._kernlink import CheckpointReader, Tensor, as_tensor
+from ._variable import Variable
+from .errors import DataLossError
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointReader",
+    "CheckpointStatus",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+    "write_checkpoint",
+]
+
+_VALUE = "VARIABLE_VALUE"
+_COUNTER = "save_counter"
+
+
+def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
+    """Opens a checkpoint, of TensorFlow 1 or 2.
+
+    Args:
+      ckpt_dir_or_file: what stands before `.index`, one of the files, a folder for the latest in it, or the files of the format
+        before that of TensorFlow 1.0, with wildcards.
+
+    Returns:
+      A reader: `reader.keys()`, `reader.get_variable_to_shape_map()`, `reader.get_tensor(name)`.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is none.
+      kernlink.errors.DataLossError: if it is malformed.
+    """
+    return CheckpointReader(os.fspath(ckpt_dir_or_file))
+
+
+def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+    """The names and shapes of a checkpoint's tensors, sorted by name. Arguments and errors are those of `load_checkpoint`."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Tensor:
+    """The tensor of a name in a checkpoint. Arguments and errors are those of `load_checkpoint`."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
+
+
+def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
+    """What stands before `.index` of the latest checkpoint in a folder, by the file `checkpoint` in it; `None` if it has none.
+
+    Args:
+      checkpoint_dir: the folder.
+
+    Raises:
+      kernlink.errors.DataLossError: if the file is malformed.
+    """
+    found = _kernlink.latest_checkpoint(os.fspath(checkpoint_dir))
+    return None if found is None else os.fspath(found)
+
+
+def write_checkpoint(prefix: str | os.PathLike[str], tensors: Mapping[str, Any]) -> str:
+    """Writes tensors as a checkpoint by names alone, as savers of TensorFlow 1 do.
+
+    Args:
+      prefix: what is to stand before `.index`; its folder is made if need be.
+      tensors: tensors, variables or what becomes tensors, by their names.
+
+    Returns:
+      The prefix.
+    """
+    values = [(name, as_tensor(value)) for name, value in tensors.items()]
+    _kernlink.write_checkpoint(os.fspath(prefix), values, None)
+    return os.fspath(prefix)
+
+
+def _children(value: Any) -> dict[str, Any]:
+    """What an object has, by name."""
+    if isinstance(value, Checkpoint):
+        return value._children
+    if isinstance(value, Mapping):
+        return {str(name): item for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return {str(number): item for number, item in enumerate(value)}
+    if isinstance(value, (Variable, Function, type, ModuleType, FunctionType, MethodType)):
+        return {}
+    attributes: dict[str, Any] = getattr(value, "__dict__", {})
+    return attributes
+
+
+class _Object:
+    """An object that is saved: what it has, by name, and the way that leads to it."""
+
+    def __init__(self, value: Any, key: str) -> None:
+        self.value, self.key = value, key
+        self.children: dict[str, _Object] = {}
+
+    def add(self, name: str, known: dict[int, _Object]) -> _Object | None:
+        """What it has by this name, if that is new."""
+        value = _children(self.value)[name]
+        found = known.get(id(value))
+        if found is not None:
+            self.children[name] = found
+            return None
+        escaped = name.replace(".", "..").replace("/", ".S")
+        found = _Object(value, f"{self.key}/{escaped}" if self.key else escaped)
+        self.children[name] = known[id(value)] = found
+        return found
+
+
+def _walk(root: Any) -> list[_Object]:
+    """The objects that hold variables or are some, the root first, each once, with the shortest way that leads to it."""
+    objects = [_Object(root, "")]
+    known = {id(root): objects[0]}
+    for place in objects:  # It grows meanwhile.
+        new = [place.add(name, known) for name in _children(place.value)]
+        objects.extend(child for child in new if child is not None)
+    users: dict[int, list[_Object]] = {}
+    for place in objects:
+        for child in place.children.values():
+            users.setdefault(id(child), []).append(place)
+    holds, open_ = {id(objects[0])}, [place for place in objects if isinstance(place.value, Variable)]
+    while open_:
+        place = open_.pop()
+        if id(place) not in holds or place is objects[0]:
+            holds.add(id(place))
+            open_.extend(user for user in users.get(id(place), []) if id(user) not in holds)
+    for place in objects:
+        place.children = {name: child for name, child in place.children.items() if id(child) in holds}
+    return [place for place in objects if id(place) in holds]
+
+
+class CheckpointStatus:
+    """What came of restoring."""
+
+    def __init__(self, missing: list[str], unused: list[str]) -> None:
+        #: The variables that the checkpoint has no value for, and that are as they were, by their ways from the root.
+        self.missing = missing
+        #: The keys of the checkpoint's values that no variable took.
+        self.unused = unused
+
+    def assert_existing_objects_matched(self) -> CheckpointStatus:
+        """Raises AssertionError if the checkpoint lacks a variable."""
+        if self.missing:
+            raise AssertionError(f"the checkpoint has no value for {', '.join(self.missing)}")
+        return self
+
+    def assert_consumed(self) -> CheckpointStatus:
+        """Raises AssertionError if the checkpoint lacks a variable, or has values that no variable took."""
+        self.assert_existing_objects_matched()
+        if self.unused:
+            raise AssertionError(f"no variable takes the checkpoint's {', '.join(self.unused)}")
+        return self
+
+    def expect_partial(self) -> CheckpointStatus:
+        """Nothing: what was not restored is not told of either way."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<kernlink.CheckpointStatus: {len(self.missing)} missing, {len(self.unused)} unused>"
+
+
+class Checkpoint:
+    """Variables that are saved and restored together, in the format of `tf.train.Checkpoint`, which reads and writes the same files.
+
+    They are found by their ways from the checkpoint: attributes, items of lists and dicts, other checkpoints. A checkpoint by names
+    alone, as TensorFlow 1 writes it, is restored by these ways, or else by the variables' names.
+    """
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        """
+        Args:
+          root: an object whose attributes are saved.
+          **kwargs: variables, lists, tuples and dicts of them, objects that have some as attributes, and other checkpoints, by the
+            names under which they are saved.
+        """
+        children = {} if root is None else dict(_children(root))
+        for name, value in kwargs.items():
+            is_some = isinstance(value, (Variable, Checkpoint, Mapping, list, tuple)) or len(_walk(value)) > 1
+            if not is_some:
+                raise ValueError(f"{name} has no variables: a {type(value).__name__}")
+            children[name] = value
+        self._children: dict[str, Any] = children
+        self._saves = 0
+
+    @property
+    def save_counter(self) -> int:
+        """How often it was saved."""
+        return self._saves
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_children"][name]
+        except KeyError:
+            raise AttributeError(f"the checkpoint has no `{name}`") from None
+
+    def _contents(self, counts: bool) -> tuple[list[tuple[str, Tensor]], list[Any]]:
+        tensors: list[tuple[str, Tensor]] = []
+        nodes: list[Any] = []
+        objects = _walk(self)
+        numbers = {id(place): number for number, place in enumerate(objects)}
+        for place in objects:
+            attributes = []
+            if isinstance(place.value, Variable):
+                key = f"{place.key}/.ATTRIBUTES/{_VALUE}"
+                tensors.append((key, place.value.read_value()))
+                attributes.append((_VALUE, place.value.name, key))
+            nodes.append(([(name, numbers[id(child)]) for name, child in place.children.items()], attributes))
+        if counts and _COUNTER not in self._children:
+            key = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}"
+            tensors.append((key, as_tensor(self._saves, "int64")))
+            nodes[0][0].append((_COUNTER, len(nodes)))
+            nodes.append(([], [(_VALUE, _COUNTER, key)]))
+        return tensors, nodes
+
+    def write(self, file_prefix: str | os.PathLike[str]) -> str:
+        """Writes the variables as a checkpoint with this prefix; returns it. No number is added, and no folder lists it."""
+        _kernlink.write_checkpoint(os.fspath(file_prefix), *self._contents(self._saves > 0))
+        return os.fspath(file_prefix)
+
+    def save(self, file_prefix: str | os.PathLike[str]) -> str:
+        """Writes the variables as the checkpoint `PREFIX-NUMBER`, numbered from 1, which its folder lists as the latest; returns that."""
+        return self._save(os.fspath(file_prefix), 0)
+
+    def _save(self, prefix: str, keep: int) -> str:
+        folder, name = os.path.split(prefix)
+        self._saves += 1
+        try:
+            tensors, nodes = self._contents(True)
+            return os.fspath(_kernlink.save_checkpoint(folder or ".", name, self._saves, keep, tensors, nodes))
+        except BaseException:
+            self._saves -= 1
+            raise
+
+    def read(self, save_path: str | os.PathLike[str]) -> CheckpointStatus:
+        """Gives the variables the values that they have in a checkpoint. `save_path` is as for `load_checkpoint`.
+
+        Returns:
+          What came of it: `assert_consumed()` raises if something was left.
+
+        Raises:
+          ValueError: if a value has another shape than its variable.
+          kernlink.errors.OpError: if there is no checkpoint, it is malformed, or a value has another dtype than its variable.
+        """
+        reader = load_checkpoint(save_path)
+        objects = reader._objects()
+        values = _by_names(self, reader) if objects is None else _by_objects(self, objects)
+        missing, used = [], set()
+        for place in _walk(self):
+            if not isinstance(place.value, Variable):
+                continue
+            key = values.get(id(place.value))
+            if key is None:
+                missing.append(place.key)
+            else:
+                place.value.assign(reader.get_tensor(key))
+                used.add(key)
+        counter = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}"
+        if objects is not None and _COUNTER not in self._children and reader.has_tensor(counter):
+            self._saves = int(reader.get_tensor(counter))
+            used.add(counter)
+        return CheckpointStatus(missing, [key for key in reader.keys() if key not in used and not _is_of_objects(key)])
+
+    restore = read
+
+    def __repr__(self) -> str:
+        return f"<kernlink.train.Checkpoint: {', '.join(self._children)}>"
+
+
+def _is_of_objects(key: str) -> bool:
+    """Whether a tensor describes objects of TensorFlow's, and is no value."""
+    return key == "_CHECKPOINTABLE_OBJECT_GRAPH" or "/.ATTRIBUTES/OBJECT_CONFIG_JSON" in key or key.startswith(".ATTRIBUTES/")
+
+
+def _by_names(root: Checkpoint, reader: CheckpointReader) -> dict[int, str]:
+    """For each variable the key of its value in a checkpoint by names alone."""
+    found = {}
+    for place in _walk(root):
+        if isinstance(place.value, Variable):
+            names = (place.key, place.value.name, place.value.name.split(":")[0])
+            key = next((name for name in names if reader.has_tensor(name)), None)
+            if key is not None:
+                found[id(place.value)] = key
+    return found
+
+
+def _by_objects(root: Checkpoint, objects: list[Any]) -> dict[int, str]:
+    """For each variable the key of its value: both graphs of objects are walked from their roots, children matched by name."""
+    found: dict[int, str] = {}
+    if not objects:
+        return found
+    first = _walk(root)[0]
+    met, queue = {id(first)}, deque([(first, 0)])
+    while queue:
+        place, number = queue.popleft()
+        children, attributes = objects[number]
+        keys = [key for name, _, key in attributes if name == _VALUE]
+        if keys and isinstance(place.value, Variable):
+            found[id(place.value)] = keys[0]
+        # Of children of one name the first counts.
+        numbers = dict(reversed(children))
+        for name, child in place.children.items():
+            if name not in numbers or id(child) in met:
+                continue
+            if not 0 <= numbers[name] < len(objects):
+                raise DataLossError(f"the checkpoint names object {numbers[name]}, and has {len(objects)}")
+            met.add(id(child))
+            queue.append((child, numbers[name]))
+    return found
+
+
+class CheckpointManager:
+    """Keeps the last few checkpoints of a folder, as `tf.train.CheckpointManager` does."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: str | os.PathLike[str],
+        max_to_keep: int | None = 5,
+        checkpoint_name: str = "ckpt",
+    ) -> None:
+        """
+        Args:
+          checkpoint: what is saved.
+          directory: the folder, which is made when the first is saved.
+          max_to_keep: how many are kept; `None` for all.
+          checkpoint_name: what stands before the numbers.
+        """
+        if max_to_keep is not None and max_to_keep < 1:
+            raise ValueError(f"max_to_keep is 1 or more, or None for all, not {max_to_keep}")
+        self.checkpoint = checkpoint
+        self.directory = os.fspath(directory)
+        self._keep = max_to_keep or 0
+        self._name = checkpoint_name
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """The prefix of the latest checkpoint; `None` if there is none."""
+        return latest_checkpoint(self.directory)
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """The prefixes of the checkpoints, the latest last."""
+        return [os.fspath(path) for path in _kernlink.list_checkpoints(self.directory)]
+
+    def save(self, checkpoint_number: int | None = None) -> str:
+        """Saves a checkpoint, numbered on from the last unless a number is given, and removes those beyond the ones to keep; returns its
+        prefix."""
+        if checkpoint_number is not None:
+            self.checkpoint._saves = checkpoint_number - 1
+        return self.checkpoint._save(os.path.join(self.directory, self._name), self._keep)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restores the latest checkpoint, if there is one; returns its prefix."""
+        latest = self.latest_checkpoint
+        if latest is not None:
+            self.checkpoint.restore(latest)
+        return latest
