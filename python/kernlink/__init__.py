@@ -43,7 +43,7 @@ from ._slices import IndexedSlices
 from ._variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ._types import DTypeLike, TensorLike
 
@@ -52,16 +52,19 @@ convert_to_tensor = as_tensor
 
 def _show_in_notebooks() -> None:
     """Has notebooks show graphs, models and signatures by `_html`, which is imported when they do."""
-    shown = {Graph: "graph", MetaGraph: "model", saved_model.Signature: "signature", RunMetadata: "run_metadata"}
-    for cls, name in shown.items():
 
-        def show(self: object, name: str = name) -> str:
+    def shown_by(name: str) -> Callable[[object], str]:
+        def _repr_html_(self: object) -> str:
             from . import _html
 
             html: str = getattr(_html, name)(self)
             return html
 
-        setattr(cls, "_repr_html_", show)
+        return _repr_html_
+
+    shown = {Graph: "graph", MetaGraph: "model", saved_model.Signature: "signature", RunMetadata: "run_metadata"}
+    for cls, name in shown.items():
+        cls._repr_html_ = shown_by(name)  # type: ignore[method-assign]
 
 
 _show_in_notebooks()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from ._kernlink import MetaGraph, SessionOptions, Signature, load_saved_model
 from ._kernlink import tag_sets as _tag_sets
-from ._progress import waiting
 
 # A SavedModel that was loaded is the one of its graphs that was chosen.
 SavedModel = MetaGraph
@@ -46,6 +45,8 @@ def load(
       kernlink.errors.NotFoundError: if there is no model, or no graph with the tags.
       kernlink.errors.FailedPreconditionError: if the package is built without GPUs, and one is asked for.
     """
+    from ._progress import waiting
+
     wanted = [tags] if isinstance(tags, str) else None if tags is None else list(tags)
     with waiting("loading"):
         return load_saved_model(
