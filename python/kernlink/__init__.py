@@ -43,6 +43,7 @@ from ._slices import IndexedSlices
 from ._variable import Variable
 
 if TYPE_CHECKING:
+    from . import tools
     from collections.abc import Callable, Sequence
 
     from ._types import DTypeLike, TensorLike
@@ -64,10 +65,24 @@ def _show_in_notebooks() -> None:
 
     shown = {Graph: "graph", MetaGraph: "model", saved_model.Signature: "signature", RunMetadata: "run_metadata"}
     for cls, name in shown.items():
-        cls._repr_html_ = shown_by(name)  # type: ignore[method-assign]
+        setattr(cls, "_repr_html_", shown_by(name))
 
 
 _show_in_notebooks()
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # Few programs want it.
+        if name == "tools":
+            from importlib import import_module
+
+            return import_module("kernlink.tools")
+        raise AttributeError(f"module 'kernlink' has no attribute '{name}'")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "tools"})
 
 
 def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> Tensor:
@@ -120,6 +135,7 @@ __all__ = [
     "ops",
     "raw_ops",
     "saved_model",
+    "tools",
     "train",
 ]
 __all__ += _dtypes.__all__

@@ -1,4 +1,4 @@
-"""How notebooks show graphs, models, signatures and runs."""
+"""How notebooks show graphs, models, signatures, runs and what is said of models."""
 
 from __future__ import annotations
 
@@ -48,6 +48,39 @@ def run_metadata(it: Any) -> str:
     costs = it.costs
     title = f"<b>Run of {it.time * 1e3:.3f} ms</b>"
     return title + _table(["op", "calls", "µs", "share", "bytes of outputs"], [row(cost) for cost in costs])
+
+
+def inspection(it: Any) -> str:
+    """What a model is made of, graph by graph."""
+    parts = [f"<b>{escape(it.model)}</b>"]
+    for graph in it.graphs:
+        tags = f" [{', '.join(graph.tags)}]" if graph.tags else ""
+        size = f"{graph.constant_bytes} bytes in constants, {graph.variable_bytes} in {graph.variables} variables"
+        parts.append(f"<p>graph{escape(tags)}: {sum(graph.ops.values())} nodes, {escape(size)}</p>")
+        rows = [[name, _tensors(inputs), _tensors(outputs)] for name, (inputs, outputs) in graph.signatures.items()]
+        if rows:
+            parts.append(_table(["signature", "inputs", "outputs"], rows))
+        parts.append(_table(["op", "nodes"], [[op, str(nodes)] for op, nodes in graph.ops.items()]))
+        lacks = [*graph.missing, *graph.advice, *graph.faults]
+        parts.append(_table(["missing"], [[line] for line in lacks]) if lacks else "<p>nothing is missing</p>")
+        if graph.elsewhere:
+            rows = [[op, str(nodes)] for op, nodes in graph.elsewhere.items()]
+            parts.append(_table(["without a kernel on the device", "nodes"], rows))
+    return "".join(parts)
+
+
+def optimized(it: Any) -> str:
+    """What passes left of a graph."""
+    rows = [[done.name, str(done.changes), str(done.nodes_before), str(done.nodes_after)] for done in it.passes]
+    title = f"<b>{it.nodes_before} nodes before, {it.nodes} after</b>, keeping {escape(it.kept)}"
+    return title + _table(["pass", "changes", "nodes before", "after"], rows)
+
+
+def benchmark(it: Any) -> str:
+    """How long a model takes."""
+    times = _table(list(it.latency), [[f"{seconds * 1e3:.3f} ms" for seconds in it.latency.values()]])
+    rows = [[op["op"], f"{op['calls']:g}", f"{op['time_us']:.1f}"] for op in it.ops]
+    return f"<b>{escape(it.measured['model'])}</b>" + times + _table(["op", "calls", "µs in a run"], rows)
 
 
 def _shortened(text: str, most: int = 20) -> str:

@@ -64,5 +64,17 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::latest_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::list_checkpoints, module)?)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::optimize, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::gradients, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::read_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::graph_in_format, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::select, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::compare_ops, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::op_list, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::kernels, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::passes, module)?)?;
     module.add_function(wrap_pyfunction!(commands::command, module)?)
 }

@@ -46,18 +46,26 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn bench(args: &Bench) -> Result<()> {
+    match args.format {
+        Format::Text => output::print(&told(args, text)?),
+        Format::Json => output::print_bytes(format!("{:#}\n", document(args)?).as_bytes()),
+    }
+}
+
+/// What was measured, for other programs.
+pub(crate) fn document(args: &Bench) -> Result<Value> {
+    told(args, json)
+}
+
+/// Measures, and tells it.
+fn told<T>(args: &Bench, tell: impl FnOnce(&Bench, &Job, Duration, &Applied, &Measured) -> T) -> Result<T> {
     let started = Instant::now();
     let model = args.what.load()?;
     let job = args.what.prepare(&model, How { fill: true, functions: false })?;
     let loaded = started.elapsed();
     let applied = Applied::to(model.session().graph(), &job.ends)?;
     let measured = measure(args, &job)?;
-    match args.format {
-        Format::Text => output::print(&text(args, &job, loaded, &applied, &measured)),
-        Format::Json => {
-            output::print_bytes(format!("{:#}\n", json(args, &job, loaded, &applied, &measured)).as_bytes())
-        }
-    }
+    Ok(tell(args, &job, loaded, &applied, &measured))
 }
 
 /// What was measured.

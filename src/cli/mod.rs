@@ -34,14 +34,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use self::libraries::Libraries;
-use crate::Result;
-use crate::error::watch_panics;
+use crate::error::{Error, Result, watch_panics};
 use crate::optimize::Optimizer;
 use crate::proto::GraphDef;
 use crate::registry::{Registry, listed};
 use crate::tools::unknown_attrs;
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
@@ -134,6 +133,18 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             2
         }
     }
+}
+
+/// What `bench --format json` prints for these arguments, which are those behind `bench`.
+///
+/// # Errors
+/// INVALID_ARGUMENT for arguments that are wrong; and those of loading and running the model.
+pub fn bench_json(arguments: impl IntoIterator<Item = OsString>) -> Result<String> {
+    let command = bench::Bench::augment_args(clap::Command::new("bench").no_binary_name(true));
+    let matches = command.try_get_matches_from(arguments);
+    let args = matches.and_then(|matches| bench::Bench::from_arg_matches(&matches));
+    let args = args.map_err(|error| Error::invalid_argument(error.to_string().trim().to_owned()))?;
+    Ok(bench::document(&args)?.to_string())
 }
 
 /// The command, under the name by which this program was called: a crate of ops has it under a name of its own.

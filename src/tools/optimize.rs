@@ -74,7 +74,11 @@ pub struct Unsaved {
 impl Optimize {
     /// How an error calls one of these.
     fn called(&self, name: &str) -> String {
-        if self.by_flags { format!("--{name}") } else { name.to_owned() }
+        match name {
+            _ if self.by_flags => format!("--{name}"),
+            "signature" | "without" => name.to_owned(),
+            several => format!("{several}s"),
+        }
     }
 
     /// The passes.

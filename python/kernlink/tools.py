@@ -1,0 +1,611 @@
+"""What the command `kernlink` does, as functions that return what it prints.
+
+    print(kernlink.tools.inspect("model"))
+    kernlink.tools.optimize("model.pb", outputs=["y"]).save("small.pb")
+
+| function | command |
+|---|---|
+| `inspect` | `kernlink inspect`: what a model is made of, and what is missing to run it |
+| `verify` | `kernlink verify`: runs graphs that carry their own answers |
+| `optimize` | `kernlink optimize`: a graph that computes the same with less to do |
+| `gradients` | `kernlink gradients`: a graph with gradients |
+| `convert` | writes a model's graph as a binary or textual GraphDef |
+| `select` | `kernlink select`: which ops and kernels models need |
+| `bench` | `kernlink bench`: how long a model takes |
+| `verify_checkpoint` | `kernlink checkpoint --verify`: reads every tensor |
+| `kernels`, `passes`, `op_list`, `compare_ops` | `kernlink kernels`, `ops`, `ops --check` |
+
+Models are given by their paths: the folder of a SavedModel, a MetaGraph (`.meta`), or a graph as `.pb` or `.pbtxt`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from . import _html, _kernlink
+from ._progress import steps
+from .train import load_checkpoint
+
+__all__ = [
+    "Benchmark",
+    "Comparison",
+    "Gradients",
+    "GraphInspection",
+    "Inspection",
+    "Kernel",
+    "Optimized",
+    "Pass",
+    "PassReport",
+    "Report",
+    "Selection",
+    "bench",
+    "compare_ops",
+    "convert",
+    "gradients",
+    "inspect",
+    "kernels",
+    "op_list",
+    "optimize",
+    "passes",
+    "select",
+    "verify",
+    "verify_checkpoint",
+]
+
+_Path: TypeAlias = str | os.PathLike[str]
+
+
+def _several(value: str | Sequence[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _paths(value: _Path | Sequence[_Path]) -> list[str]:
+    return [os.fspath(value)] if isinstance(value, (str, os.PathLike)) else [os.fspath(path) for path in value]
+
+
+@dataclass(frozen=True, repr=False)
+class GraphInspection:
+    """What one graph of a model is made of."""
+
+    #: The tags of the graph.
+    tags: list[str]
+    #: The version of TensorFlow that wrote it; may be empty.
+    tensorflow_version: str
+    #: For each signature its inputs and outputs: by name the dtype and the shape.
+    signatures: dict[str, tuple[dict[str, Any], dict[str, Any]]]
+    #: For each placeholder of a graph without signatures its op, and the dtypes and shapes of what it gives.
+    inputs: dict[str, tuple[str, list[Any]]]
+    #: The same for what nothing else uses.
+    outputs: dict[str, tuple[str, list[Any]]]
+    #: How many nodes there are of each op, the most first.
+    ops: dict[str, int]
+    #: How many functions there are.
+    functions: int
+    #: The bytes of constants.
+    constant_bytes: int
+    #: How many variables there are.
+    variables: int
+    #: The bytes of those whose size is known.
+    variable_bytes: int
+    #: What is lacking here to run it, a text each.
+    missing: list[str]
+    #: What to do about that.
+    advice: list[str]
+    #: The attrs of nodes that their ops do not have.
+    passed_over: list[str]
+    #: Why the graph cannot be imported, or its variables cannot be read.
+    faults: list[str]
+    #: What the device that was asked about has no kernels for, with the numbers of nodes; `None` if none was.
+    elsewhere: dict[str, int] | None
+    #: Whether all of it runs here, as far as can be seen without a run.
+    is_whole: bool
+    #: All of it as text.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text.rstrip()
+
+    def __repr__(self) -> str:
+        nodes = sum(self.ops.values())
+        return f"<kernlink.tools.GraphInspection [{', '.join(self.tags)}]: {nodes} nodes of {len(self.ops)} ops>"
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """What a model is made of."""
+
+    #: The model's path.
+    model: str
+    #: Its graphs: one, or those of a SavedModel.
+    graphs: list[GraphInspection]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it runs here, as far as can be seen without a run."""
+        return all(graph.is_whole for graph in self.graphs)
+
+    def __str__(self) -> str:
+        return "\n".join(str(graph) for graph in self.graphs)
+
+    def __repr__(self) -> str:
+        lacks = "" if self.is_whole else ", which lacks something here"
+        return f"<kernlink.tools.Inspection of {self.model}{lacks}>"
+
+    def _repr_html_(self) -> str:
+        return _html.inspection(self)
+
+
+def inspect(model: _Path, *, device: str | None = None) -> Inspection:
+    """Says what a model is made of, and what is missing to run it. Nothing of it runs.
+
+    Args:
+      model: the model.
+      device: a device, of which `elsewhere` says what it has no kernels for: `gpu`, or `gpu:K` for the adapter number K.
+
+    Returns:
+      What was found; notebooks show it as tables.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is no model.
+    """
+    found = _kernlink.inspect(os.fspath(model), device)
+    return Inspection(os.fspath(model), [GraphInspection(**graph) for graph in found])
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What came of running cases."""
+
+    #: How many cases there were.
+    cases: int = 0
+    #: The cases that failed, and why.
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    #: How many cases of each op say nothing of the device.
+    skipped: dict[str, int] = field(default_factory=dict)
+    #: The ops that passed cases contain, with dtypes.
+    covered: set[tuple[str, str]] = field(default_factory=set)
+    #: Ops that cases need and that there are not.
+    missing_ops: set[str] = field(default_factory=set)
+
+    @property
+    def passed(self) -> int:
+        """How many cases passed."""
+        return self.cases - len(self.failures) - sum(self.skipped.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no case failed."""
+        return not self.failures
+
+    def __str__(self) -> str:
+        lines = [f"FAILED {case}: {reason}" for case, reason in self.failures]
+        skipped = f", {sum(self.skipped.values())} skipped" if self.skipped else ""
+        ops = len({op for op, _ in self.covered})
+        return "\n".join([*lines, f"{self.passed} passed, {len(self.failures)} failed{skipped}; {ops} ops are covered"])
+
+    def __repr__(self) -> str:
+        return f"<kernlink.tools.Report: {self.passed} passed, {len(self.failures)} failed>"
+
+
+def verify(files: _Path | Sequence[_Path], *, only: str | None = None, threads: int = 0, device: str = "cpu") -> Report:
+    """Runs golden cases: graphs that carry their own answers. Terminals and notebooks show how far it is.
+
+    Args:
+      files: graphs as `.pb` or `.pbtxt`.
+      only: runs only the cases whose name contains this.
+      threads: on how many threads; 0 for one per processor.
+      device: on which device: `cpu`, `gpu` or `gpu:K`.
+
+    Returns:
+      What came of it.
+
+    Raises:
+      kernlink.errors.InvalidArgumentError: if a graph holds no case.
+    """
+    report, all_files = Report(), _paths(files)
+    for file in steps("file", all_files, len(all_files)):
+        found = _kernlink.verify(file, only, threads, device)
+        for op, count in found["skipped"].items():
+            report.skipped[op] = report.skipped.get(op, 0) + count
+        report = Report(
+            report.cases + found["cases"],
+            report.failures + found["failures"],
+            report.skipped,
+            report.covered | found["covered"],
+            report.missing_ops | found["missing_ops"],
+        )
+    return report
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What a pass did."""
+
+    #: The pass.
+    name: str
+    #: How many places it changed.
+    changes: int
+    #: How many nodes there were before.
+    nodes_before: int
+    #: How many there are.
+    nodes_after: int
+    #: How often each rewrite was applied.
+    parts: dict[str, int]
+    #: The rewrites that failed, and why.
+    failed: dict[str, str]
+
+
+class _HasGraph:
+    graph_def: bytes
+
+    @property
+    def graph(self) -> _kernlink.Graph:
+        """The graph."""
+        return _kernlink.Graph(self.graph_def)
+
+    def save(self, path: _Path) -> None:
+        """Writes the graph: as a binary GraphDef, or as text if the name ends in `.pbtxt`."""
+        data = self.graph_def
+        if os.fspath(path).endswith(".pbtxt"):
+            data = _kernlink.graph_in_format(data, os.fspath(path))
+        with open(path, "wb") as file:
+            file.write(data)
+
+
+@dataclass(frozen=True, repr=False)
+class Optimized(_HasGraph):
+    """A graph that computes the same with less to do."""
+
+    #: The graph as a serialized GraphDef.
+    graph_def: bytes
+    #: What is kept, in words.
+    kept: str
+    #: How many nodes there were.
+    nodes_before: int
+    #: How many there are.
+    nodes: int
+    #: What each pass did.
+    passes: list[PassReport]
+    #: How many variables the graph has, whose values are not in it.
+    variables: int
+    #: The node of the model that restores them, and the tensor that takes the name of the checkpoint.
+    restored_by: tuple[str, str] | None
+    #: The attrs of nodes that their ops do not have.
+    passed_over: list[str]
+
+    def __repr__(self) -> str:
+        return f"<kernlink.tools.Optimized: {self.nodes_before} nodes before, {self.nodes} after, keeping {self.kept}>"
+
+    def _repr_html_(self) -> str:
+        return _html.optimized(self)
+
+
+def optimize(
+    model: _Path,
+    *,
+    tags: str | Sequence[str] = (),
+    signature: str | None = None,
+    inputs: str | Sequence[str] = (),
+    outputs: str | Sequence[str] = (),
+    targets: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+    inexact: bool = False,
+) -> Optimized:
+    """Makes a graph that computes the same with less to do, by the passes that a session runs, as far as TensorFlow reads the result.
+
+    Kept is what the outputs need: of a model with signatures, those of one signature; or else those that are named; or else all that
+    nothing else in the graph uses. Of a model with variables their values are not in the graph.
+
+    Args:
+      model: the model.
+      tags: the tags of the graph that is meant.
+      signature: the signature to keep; by default `serving_default` or the only one, unless an output or target is named.
+      inputs: outputs that runs feed (`node` or `node:1`), beside placeholders.
+      outputs: outputs to keep.
+      targets: nodes to keep that run for what they do.
+      without: passes and rewrites that do not run; `passes()` lists them.
+      inexact: whether rewrites are made after which results may differ in the last bits.
+
+    Returns:
+      The graph, and what each pass did.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is no such model, graph, signature, output or node.
+      kernlink.errors.InvalidArgumentError: if several graphs or signatures are meant, or there is no such pass.
+    """
+    found = _kernlink.optimize(
+        os.fspath(model),
+        _several(tags),
+        signature,
+        _several(inputs),
+        _several(outputs),
+        _several(targets),
+        _several(without),
+        inexact,
+    )
+    done = [
+        PassReport(name, changes, before, after, dict(parts), dict(failed))
+        for name, changes, before, after, parts, failed in found.pop("passes")
+    ]
+    return Optimized(passes=done, **found)
+
+
+@dataclass(frozen=True, repr=False)
+class Gradients(_HasGraph):
+    """A graph with gradients."""
+
+    #: The graph as a serialized GraphDef.
+    graph_def: bytes
+    #: For each of `xs` the name of the node that gives its gradient; `None` if nothing depends on it by floats.
+    names: list[str | None]
+
+    def __repr__(self) -> str:
+        return f"<kernlink.tools.Gradients: {', '.join(str(name) for name in self.names)}>"
+
+
+def gradients(
+    model: _Path,
+    ys: str | Sequence[str],
+    xs: str | Sequence[str],
+    *,
+    grad_ys: str | Sequence[str] = (),
+    stops: str | Sequence[str] = (),
+) -> Gradients:
+    """Adds gradients to the graph in a file, in which weights are constants.
+
+    Args:
+      model: the graph.
+      ys: what is differentiated: outputs of floats (`node` or `node:1`), of several the sum.
+      xs: with respect to what.
+      grad_ys: what flows back to each of `ys`; ones unless it is given.
+      stops: outputs that count as constants.
+
+    Returns:
+      The graph, and the names of the gradients in it.
+
+    Raises:
+      kernlink.errors.InvalidArgumentError: for outputs of no floats, and if nothing depends on any of `xs`.
+      kernlink.errors.NotFoundError: for names that the graph lacks, and ops that have no gradient.
+    """
+    arguments = [_several(names) for names in (ys, xs, grad_ys, stops)]
+    return Gradients(*_kernlink.gradients(os.fspath(model), *arguments))
+
+
+def convert(model: _Path, to: _Path, *, tags: str | Sequence[str] = ()) -> None:
+    """Writes a model's graph by itself: as a binary GraphDef, or as text if the name ends in `.pbtxt`.
+
+    Args:
+      model: the model, of which only one graph may be meant.
+      to: the file.
+      tags: the tags of the graph that is meant.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is no such graph.
+      kernlink.errors.InvalidArgumentError: if several graphs are meant.
+    """
+    data = _kernlink.read_graph(os.fspath(model), _several(tags), os.fspath(to))
+    with open(to, "wb") as file:
+        file.write(data)
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """Which ops and kernels models need."""
+
+    #: The file for `KERNLINK_SELECT`, by which a program is built.
+    text: str
+    #: The ops that are unknown here, and are selected by the attrs of their nodes.
+    unknown: list[str]
+    #: The gradients that cannot be derived, and are left out.
+    underived: list[str]
+    #: The kernels that are missing here.
+    missing_kernels: list[str]
+
+    def save(self, path: _Path) -> None:
+        """Writes the file for `KERNLINK_SELECT`."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def __str__(self) -> str:
+        return self.text.rstrip()
+
+    def __repr__(self) -> str:
+        lines = [line for line in self.text.splitlines() if not line.startswith("#")]
+        return f"<kernlink.tools.Selection of {len(lines)} kernels>"
+
+
+def select(
+    models: _Path | Sequence[_Path], *, signatures: str | Sequence[str] = (), allow_unknown: bool = False
+) -> Selection:
+    """Says which ops and kernels models need, for a program that is built with no others.
+
+    Args:
+      models: the models.
+      signatures: the signatures that are to run; of models with signatures only what these and loading need is selected.
+      allow_unknown: whether ops that are unknown here are selected by the attrs of their nodes.
+
+    Raises:
+      kernlink.errors.NotFoundError: for unknown ops, gradients that cannot be derived, and signatures that no model has.
+    """
+    return Selection(*_kernlink.select(_paths(models), _several(signatures), allow_unknown))
+
+
+@dataclass(frozen=True, repr=False)
+class Benchmark:
+    """How long a model takes."""
+
+    #: What `kernlink bench --format json` prints: times in microseconds.
+    measured: dict[str, Any]
+
+    @property
+    def latency(self) -> dict[str, float]:
+        """The times of runs in seconds: `min`, `p50`, `p90`, `p99`, `max` and `mean`."""
+        return {name: micros / 1e6 for name, micros in self.measured["latency_us"].items()}
+
+    @property
+    def ops(self) -> list[dict[str, Any]]:
+        """What each op takes in a run, the slowest first."""
+        ops: list[dict[str, Any]] = self.measured["ops"]
+        return ops
+
+    def __repr__(self) -> str:
+        latency = self.latency
+        return f"<kernlink.tools.Benchmark of {self.measured['model']}: p50 {latency['p50'] * 1e3:.3f} ms>"
+
+    def _repr_html_(self) -> str:
+        return _html.benchmark(self)
+
+
+def bench(
+    model: _Path,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    signature: str | None = None,
+    outputs: str | Sequence[str] = (),
+    tags: str | Sequence[str] = (),
+    checkpoint: _Path | None = None,
+    runs: int = 50,
+    warm_up: int = 5,
+    threads: int = 0,
+    device: str = "cpu",
+) -> Benchmark:
+    """Measures how long a model takes, and which ops and nodes take it. Terminals show how far it is.
+
+    Args:
+      model: the model.
+      inputs: values of inputs: numbers, strings and lists of them, arrays. Others are made up.
+      signature: the signature to run; by default `serving_default` or the only one, unless an output is named.
+      outputs: what is computed; by default all outputs of the signature, or what nothing else in a graph uses.
+      tags: the tags of the graph that is meant.
+      checkpoint: from which variables get their values.
+      runs: how many runs are timed.
+      warm_up: how many runs come before them.
+      threads: on how many threads; 0 for one per processor.
+      device: on which device: `cpu`, `gpu` or `gpu:K`.
+
+    Raises:
+      kernlink.errors.OpError: if the model cannot be loaded or run.
+    """
+    arguments = [os.fspath(model), "--format=json", f"--runs={runs}", f"--warm-up={warm_up}"]
+    arguments += [f"--threads={threads}", f"--device={device}"]
+    arguments += [f"--output={name}" for name in _several(outputs)] + [f"--tag={tag}" for tag in _several(tags)]
+    if signature is not None:
+        arguments.append(f"--signature={signature}")
+    if checkpoint is not None:
+        arguments.append(f"--checkpoint={os.fspath(checkpoint)}")
+    for name, value in (inputs or {}).items():
+        arguments.append(f"--input={name}={json.dumps(_kernlink.as_tensor(value).tolist(), default=_as_json)}")
+    return Benchmark(json.loads(_kernlink.bench(arguments)))
+
+
+def _as_json(value: Any) -> Any:
+    """Values that JSON lacks, as the command reads them."""
+    from base64 import b64encode
+
+    if isinstance(value, bytes):
+        return {"b64": b64encode(value).decode()}
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    raise TypeError(f"a {type(value).__name__} is no value of an input")
+
+
+def verify_checkpoint(checkpoint: _Path) -> list[str]:
+    """Reads every tensor of a checkpoint and compares its checksum. Terminals and notebooks show how far it is.
+
+    Args:
+      checkpoint: as for `kernlink.train.load_checkpoint`.
+
+    Returns:
+      The names of the tensors.
+
+    Raises:
+      kernlink.errors.DataLossError: if one is altered.
+    """
+    reader = load_checkpoint(checkpoint)
+    names = reader.keys()
+    for name in steps("tensor", names, len(names)):
+        reader.get_tensor(name)
+    return names
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that there is."""
+
+    #: The op.
+    op: str
+    #: The type of device that it is for.
+    device: str
+    #: The kernel and what it is chosen for, in words.
+    text: str
+    #: The crate that it is of.
+    crate: str
+    #: Of several kernels that fit, the highest is chosen.
+    priority: int
+    #: Chosen only by nodes that ask for it by this; empty for ordinary kernels.
+    label: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def kernels(op: str | None = None, device: str | None = None) -> list[Kernel]:
+    """The kernels that there are.
+
+    Args:
+      op: only those of this op.
+      device: only those for this type of device, such as `CPU`.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is no such op.
+    """
+    return [Kernel(*kernel) for kernel in _kernlink.kernels(op, device)]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A graph pass, or a rewrite."""
+
+    #: The name by which it is switched off.
+    name: str
+    #: What it does.
+    summary: str
+    #: Whether TensorFlow reads the result.
+    is_portable: bool
+    #: Whether it is one of the rewrites that the pass `rewrite` makes.
+    is_rewrite: bool
+
+
+def passes() -> list[Pass]:
+    """The graph passes in the order in which they run, then the rewrites."""
+    return [Pass(*it) for it in _kernlink.passes()]
+
+
+def op_list() -> bytes:
+    """The declarations of all ops as a serialized OpList, with which `compare_ops` compares later ones."""
+    return _kernlink.op_list()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing ops with older ones."""
+
+    #: How many were compared.
+    compared: int
+    #: The promises that are broken, in words.
+    broken: list[str]
+    #: How many ops there are that the list lacks.
+    new: int
+
+
+def compare_ops(old: _Path) -> Comparison:
+    """Compares the ops with those of a serialized OpList in a file: whether a graph that was made with these runs as before.
+
+    Raises:
+      kernlink.errors.InvalidArgumentError: if the list is malformed or has no ops.
+    """
+    return Comparison(*_kernlink.compare_ops(os.fspath(old)))
