@@ -18,7 +18,7 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
 
     Returns:
       A module with functions for each op of the library, `zero_out` and, with arguments by name, `ZeroOut`; `OP_NAMES` has the
-      ops' names, `LIB_HANDLE` the library.
+      ops' names, `LIB_HANDLE` the library, whose `unload()` takes it out of the process.
 
     Raises:
       kernlink.errors.NotFoundError: if it is no library that can be loaded.
@@ -37,3 +37,15 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
     module.LIB_HANDLE = library  # type: ignore[attr-defined]
     _LOADED[path] = module
     return module
+
+
+def _forget(path: str | os.PathLike[str], op_names: list[str]) -> None:
+    """Removes what was made of a library that was unloaded."""
+    from . import ops, raw_ops
+    from ._names import class_name, snake_case
+
+    _LOADED.pop(os.fspath(path), None)
+    for op in op_names:
+        vars(raw_ops).pop(class_name(op), None)
+        vars(ops).pop(snake_case(op), None)
+        vars(ops)["_OPS"].pop(snake_case(op), None)

@@ -22,9 +22,22 @@ impl OpLibrary {
         self.0.ops().map(|op| op.name.to_string()).collect()
     }
 
-    /// Takes its ops out of the process.
+    /// Takes its ops out of the process, if nothing of it lives: kernels in sessions and functions, tensors in its memory. Kernels that
+    /// are kept for ops that run at once go, with the state of those that have one. Functions that were made of its ops fail then.
+    /// Loading it again gives others; a library in Rust of which a kernel ran is loaded again only as a copy of the file.
     fn unload(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.unload()).or_raise()
+        let context = crate::eager::context(py)?;
+        let ops = self.ops();
+        let unload = || {
+            self.0.unload().or_else(|_| {
+                // Kernels of ops that ran at once are kept for the next call, and may be of it.
+                context.clear_kernels();
+                self.0.unload()
+            })
+        };
+        py.detach(unload).or_raise()?;
+        py.import("kernlink._library")?.call_method1("_forget", (self.path(), ops))?;
+        Ok(())
     }
 
     fn __repr__(&self) -> String {

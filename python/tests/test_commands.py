@@ -231,6 +231,47 @@ def test_lists(tmp_path: Path) -> None:
         tools.compare_ops(tmp_path / "bad.pb")
 
 
+def test_a_library_that_is_unloaded_is_forgotten() -> None:
+    path = os.environ.get("KERNLINK_CUSTOM_OPS")
+    if not path:
+        pytest.skip("KERNLINK_CUSTOM_OPS does not say where the build of examples/custom-ops is")
+    # In a process of its own: the ops are in all of it.
+    script = """
+import sys
+import kernlink as kl
+library = kl.load_op_library(sys.argv[1])
+for module in (kl.raw_ops, kl.ops):
+    assert hasattr(module, "ZeroOut") or hasattr(module, "zero_out")
+library.LIB_HANDLE.unload()
+for module in (kl.raw_ops, kl.ops):
+    assert not hasattr(module, "ZeroOut") and not hasattr(module, "zero_out") and "zero_out" not in dir(module)
+try:
+    library.zero_out([1, 2])
+except kl.errors.NotFoundError:
+    pass
+else:
+    raise AssertionError("no error")
+again = kl.load_op_library(sys.argv[1])
+assert again is not library and again is kl.load_op_library(sys.argv[1])
+try:
+    library.LIB_HANDLE.unload()
+except kl.errors.FailedPreconditionError as error:
+    assert "already" in str(error)
+else:
+    raise AssertionError("no error")
+assert kl.load_op_library(sys.argv[1]) is again
+# What ran at once keeps it no longer than it is wanted.
+assert again.zero_out([1, 2]).tolist() == kl.ops.zero_out([1, 2]).tolist() == [1, 0]
+again.LIB_HANDLE.unload()
+assert not hasattr(kl.ops, "zero_out")
+print("done")
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(kl.__file__).parents[1])}
+    line = [sys.executable, "-c", script, path]
+    result = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert result.stdout == "done\n", result.stderr
+
+
 def test_tools_are_found() -> None:
     assert "tools" in dir(kl) and set(tools.__all__) <= set(dir(tools))
     for name in tools.__all__:
