@@ -201,14 +201,17 @@ pub(crate) fn graph_in_format<'py>(py: Python<'py>, graph_def: Vec<u8>, name: &s
     bytes_of(py, name, &def)
 }
 
-/// What models need: the file for `KERNLINK_SELECT`, the ops that are unknown, gradients that cannot be derived, missing kernels.
+/// The file for `KERNLINK_SELECT`, the ops that are unknown, gradients that cannot be derived, missing kernels.
+type Needed = (String, Vec<String>, Vec<String>, Vec<String>);
+
+/// What models need.
 #[pyfunction]
 pub(crate) fn select(
     py: Python<'_>,
     models: Vec<PathBuf>,
     signatures: Vec<String>,
     allow_unknown: bool,
-) -> PyResult<(String, Vec<String>, Vec<String>, Vec<String>)> {
+) -> PyResult<Needed> {
     let found = py.detach(|| tools::select(&models, &signatures, allow_unknown, false)).or_raise()?;
     Ok((found.text, found.unknown, found.underived, found.missing_kernels))
 }
@@ -260,13 +263,13 @@ pub(crate) fn verify(
     Ok(item)
 }
 
-/// The kernels of an op and for a device type: for each the op, the device type, its text, its crate, its priority and its label.
+/// A kernel: its op, its device type, its text, its crate, its priority and its label.
+type Kernel = (&'static str, &'static str, String, &'static str, i32, &'static str);
+
+/// The kernels of an op and for a device type.
 #[pyfunction]
 #[pyo3(signature = (op, device))]
-pub(crate) fn kernels(
-    op: Option<String>,
-    device: Option<String>,
-) -> PyResult<Vec<(&'static str, &'static str, String, &'static str, i32, &'static str)>> {
+pub(crate) fn kernels(op: Option<String>, device: Option<String>) -> PyResult<Vec<Kernel>> {
     let registry = kernlink::registry().or_raise()?;
     if let Some(op) = &op {
         registry.op(op).or_raise()?;
