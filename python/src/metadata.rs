@@ -2,14 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernlink::runtime::RunMetadata as CoreMetadata;
 use kernlink::step::NodeStats as CoreStats;
 use kernlink::tools::{Cost, chrome_trace, slowest_first};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
-/// What a run tells of itself. It is given to a run, which fills it in.
+/// Whether what ops take that run at once is collected.
+static COLLECTS: AtomicBool = AtomicBool::new(false);
+
+/// What a run tells of itself. It is given to a run, which fills it in; or it is entered, by `with`, and has then what ops took that
+/// ran at once meanwhile, on any thread.
 #[pyclass(module = "kernlink", frozen)]
 pub(crate) struct RunMetadata(Mutex<CoreMetadata>);
 
@@ -72,10 +79,32 @@ impl RunMetadata {
         Ok(py.detach(|| std::fs::write(path, text))?)
     }
 
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        let context = crate::eager::context(slf.py())?;
+        if COLLECTS.swap(true, Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err(
+                "what ops take is collected already: one RunMetadata is entered at a time",
+            ));
+        }
+        context.enable_run_metadata();
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let context = crate::eager::context(py)?;
+        let metadata = context.export_run_metadata();
+        context.disable_run_metadata();
+        COLLECTS.store(false, Ordering::Relaxed);
+        self.set(metadata);
+        Ok(())
+    }
+
     fn __repr__(&self) -> String {
         let metadata = self.lock();
         let nodes = metadata.step_stats.iter().filter(|stats| !stats.is_device_work).count();
-        format!("<kernlink.RunMetadata: {nodes} nodes in {:.3} ms>", metadata.time.as_secs_f64() * 1e3)
+        let plural = if nodes == 1 { "" } else { "s" };
+        format!("<kernlink.RunMetadata: {nodes} node{plural} in {:.3} ms>", metadata.time.as_secs_f64() * 1e3)
     }
 }
 
@@ -182,6 +211,7 @@ impl OpCost {
 #[pymethods]
 impl OpCost {
     fn __repr__(&self) -> String {
-        format!("<kernlink.OpCost {}: {} calls, {:.1} µs>", self.op, self.calls, self.time * 1e6)
+        let plural = if self.calls == 1 { "" } else { "s" };
+        format!("<kernlink.OpCost {}: {} call{plural}, {:.1} µs>", self.op, self.calls, self.time * 1e6)
     }
 }

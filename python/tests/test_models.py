@@ -216,6 +216,27 @@ def test_a_run_that_fails_tells_what_it_took() -> None:
     assert "neg" in [stats.node for stats in metadata.step_stats]
 
 
+def test_ops_that_run_at_once_tell_what_they_took() -> None:
+    @kl.function
+    def f(x: Any) -> Any:
+        return RAW.Exp(x=x, name="in_a_function")
+
+    x = kl.constant([[1.0, 2.0]])
+    f(x)
+    with kl.RunMetadata() as metadata:
+        RAW.MatMul(a=x, b=[[1.0], [2.0]], name="product")
+        f(x)
+        with pytest.raises(RuntimeError, match="already"), kl.RunMetadata():
+            pass
+    RAW.Neg(x=x)
+    ops = [stats.op for stats in metadata.step_stats]
+    assert "MatMul" in ops and "Exp" in ops and "Neg" not in ops and metadata.time > 0
+    assert "product" in [stats.node for stats in metadata.step_stats]
+    with kl.RunMetadata() as metadata:
+        pass
+    assert metadata.step_stats == []
+
+
 # Fetches.
 
 
