@@ -113,9 +113,8 @@ class _Object:
         self.value, self.key = value, key
         self.children: dict[str, _Object] = {}
 
-    def add(self, name: str, known: dict[int, _Object]) -> _Object | None:
-        """What it has by this name, if that is new."""
-        value = _children(self.value)[name]
+    def add(self, name: str, value: Any, known: dict[int, _Object]) -> _Object | None:
+        """Notes what it has by this name; returns it if that is new."""
         found = known.get(id(value))
         if found is not None:
             self.children[name] = found
@@ -130,8 +129,10 @@ def _walk(root: Any) -> list[_Object]:
     """The objects that hold variables or are some, the root first, each once, with the shortest way that leads to it."""
     objects = [_Object(root, "")]
     known = {id(root): objects[0]}
+    if isinstance(root, Checkpoint):
+        known[id(root._root)] = objects[0]
     for place in objects:  # It grows meanwhile.
-        new = [place.add(name, known) for name in _children(place.value)]
+        new = [place.add(name, value, known) for name, value in _children(place.value).items()]
         objects.extend(child for child in new if child is not None)
     users: dict[int, list[_Object]] = {}
     for place in objects:
@@ -192,14 +193,16 @@ class Checkpoint:
           **kwargs: variables, lists, tuples and dicts of them, objects that have some as attributes, and other checkpoints, by the
             names under which they are saved.
         """
-        children = {} if root is None else dict(_children(root))
+        self._root, self._named, self._saves = root, kwargs, 0
         for name, value in kwargs.items():
             is_some = isinstance(value, (Variable, Checkpoint, Mapping, list, tuple)) or len(_walk(value)) > 1
             if not is_some:
                 raise ValueError(f"{name} has no variables: a {type(value).__name__}")
-            children[name] = value
-        self._children: dict[str, Any] = children
-        self._saves = 0
+
+    @property
+    def _children(self) -> dict[str, Any]:
+        """What it has now."""
+        return {**({} if self._root is None else _children(self._root)), **self._named}
 
     @property
     def save_counter(self) -> int:
@@ -207,10 +210,10 @@ class Checkpoint:
         return self._saves
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["_children"][name]
-        except KeyError:
-            raise AttributeError(f"the checkpoint has no `{name}`") from None
+        named = self.__dict__.get("_named", {})
+        if name in named:
+            return named[name]
+        raise AttributeError(f"the checkpoint has no `{name}`")
 
     def _contents(self, counts: bool) -> tuple[list[tuple[str, Tensor]], list[Any]]:
         tensors: list[tuple[str, Tensor]] = []

@@ -98,6 +98,11 @@ def test_objects_are_saved_and_restored(tmp_path: Path) -> None:
     assert again.step is other_step
     with pytest.raises(AttributeError, match="nope"):
         again.nope
+    # What the object has is looked at when it is saved.
+    del other.table
+    other.added = [kl.Variable(1.0)]  # type: ignore[attr-defined]
+    keys = kl.train.load_checkpoint(again.write(tmp_path / "changed")).keys()
+    assert "added/0/.ATTRIBUTES/VARIABLE_VALUE" in keys and not any(key.startswith("table") for key in keys)
 
 
 def test_what_does_not_match_is_told(tmp_path: Path) -> None:
