@@ -13,7 +13,9 @@
 | `select` | `kernlink select`: which ops and kernels models need |
 | `bench` | `kernlink bench`: how long a model takes |
 | `verify_checkpoint` | `kernlink checkpoint --verify`: reads every tensor |
-| `kernels`, `passes`, `op_list`, `compare_ops` | `kernlink kernels`, `ops`, `ops --check` |
+| `ops`, `kernels`, `passes`, `write_pages` | `kernlink ops`, `kernels`: what there is |
+| `op_list`, `compare_ops` | `kernlink ops --format pb` and `--check`: whether ops keep older promises |
+| `new` | `kernlink new`: a crate with an op of one's own |
 
 Models are given by their paths: the folder of a SavedModel, a MetaGraph (`.meta`), or a graph as `.pb` or `.pbtxt`.
 """
@@ -27,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from . import _html, _kernlink
+from ._catalogue import Comparison, Kernel, Pass, compare_ops, kernels, new, op_list, ops, passes, write_pages
 from ._progress import steps
 from .train import load_checkpoint
 
@@ -48,12 +51,15 @@ __all__ = [
     "gradients",
     "inspect",
     "kernels",
+    "new",
     "op_list",
+    "ops",
     "optimize",
     "passes",
     "select",
     "verify",
     "verify_checkpoint",
+    "write_pages",
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
@@ -530,82 +536,3 @@ def verify_checkpoint(checkpoint: _Path) -> list[str]:
     for name in steps("tensor", names, len(names)):
         reader.get_tensor(name)
     return names
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel that there is."""
-
-    #: The op.
-    op: str
-    #: The type of device that it is for.
-    device: str
-    #: The kernel and what it is chosen for, in words.
-    text: str
-    #: The crate that it is of.
-    crate: str
-    #: Of several kernels that fit, the highest is chosen.
-    priority: int
-    #: Chosen only by nodes that ask for it by this; empty for ordinary kernels.
-    label: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def kernels(op: str | None = None, device: str | None = None) -> list[Kernel]:
-    """The kernels that there are.
-
-    Args:
-      op: only those of this op.
-      device: only those for this type of device, such as `CPU`.
-
-    Raises:
-      kernlink.errors.NotFoundError: if there is no such op.
-    """
-    return [Kernel(*kernel) for kernel in _kernlink.kernels(op, device)]
-
-
-@dataclass(frozen=True)
-class Pass:
-    """A graph pass, or a rewrite."""
-
-    #: The name by which it is switched off.
-    name: str
-    #: What it does.
-    summary: str
-    #: Whether TensorFlow reads the result.
-    is_portable: bool
-    #: Whether it is one of the rewrites that the pass `rewrite` makes.
-    is_rewrite: bool
-
-
-def passes() -> list[Pass]:
-    """The graph passes in the order in which they run, then the rewrites."""
-    return [Pass(*it) for it in _kernlink.passes()]
-
-
-def op_list() -> bytes:
-    """The declarations of all ops as a serialized OpList, with which `compare_ops` compares later ones."""
-    return _kernlink.op_list()
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What came of comparing ops with older ones."""
-
-    #: How many were compared.
-    compared: int
-    #: The promises that are broken, in words.
-    broken: list[str]
-    #: How many ops there are that the list lacks.
-    new: int
-
-
-def compare_ops(old: _Path) -> Comparison:
-    """Compares the ops with those of a serialized OpList in a file: whether a graph that was made with these runs as before.
-
-    Raises:
-      kernlink.errors.InvalidArgumentError: if the list is malformed or has no ops.
-    """
-    return Comparison(*_kernlink.compare_ops(os.fspath(old)))

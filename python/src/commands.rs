@@ -28,7 +28,33 @@ pub(crate) fn bench(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<String
     py.detach(|| kernlink::cli::bench_json(arguments)).or_raise()
 }
 
-/// The graph of the model in a file, in the format that the name of a file asks for.
+/// What `kernlink ops --format json` prints: of one op, or of all, or of those that are none of Kernlink's own.
+#[pyfunction]
+#[pyo3(signature = (name, own))]
+pub(crate) fn ops_json(py: Python<'_>, name: Option<String>, own: bool) -> PyResult<String> {
+    py.detach(|| kernlink::cli::ops_json(name.as_deref(), own)).or_raise()
+}
+
+/// Writes web pages of ops to a folder; returns what was written, in words.
+#[pyfunction]
+pub(crate) fn write_pages(py: Python<'_>, folder: PathBuf, own: bool) -> PyResult<String> {
+    py.detach(|| kernlink::cli::write_pages(&folder, own)).or_raise()
+}
+
+/// Writes a crate with an op; returns what was written, in words.
+#[pyfunction]
+#[pyo3(signature = (folder, name, kernlink, gpu))]
+pub(crate) fn new_crate(
+    py: Python<'_>,
+    folder: PathBuf,
+    name: Option<String>,
+    kernlink: Option<PathBuf>,
+    gpu: bool,
+) -> PyResult<String> {
+    py.detach(|| kernlink::cli::new_crate(&folder, name.as_deref(), kernlink.as_deref(), gpu)).or_raise()
+}
+
+/// A graph, in the format that the name of a file asks for.
 fn bytes_of<'py>(py: Python<'py>, path: &str, def: &GraphDef) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = py.detach(|| graph_file(path, def)).or_raise()?;
     Ok(PyBytes::new(py, &bytes))

@@ -65,6 +65,9 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::list_checkpoints, module)?)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(commands::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::ops_json, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::write_pages, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::new_crate, module)?)?;
     module.add_function(wrap_pyfunction!(commands::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(commands::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(commands::gradients, module)?)?;

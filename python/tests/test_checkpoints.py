@@ -44,6 +44,20 @@ def test_a_checkpoint_is_read(tmp_path: Path) -> None:
         kl.train.load_checkpoint(tmp_path / "bad")
 
 
+@needs_models
+def test_formats_of_all_versions_are_read() -> None:
+    data = TESTS / "checkpoint" / "data"
+    one, two = kl.train.load_checkpoint(data / "one"), kl.train.load_checkpoint(data / "two.data-00001-of-00002")
+    # The format before that of TensorFlow 1.0, all files of which are named by a pattern.
+    first = kl.train.load_checkpoint(data / "first-*")
+    assert len(first) > len(kl.train.load_checkpoint(data / "first-00000-of-00002"))
+    for reader in (two, first):
+        shared = set(reader.keys()) & set(one.keys())
+        assert len(shared) > 10
+        for name in shared:
+            assert repr(reader[name]) == repr(one[name]), name
+
+
 def test_tensors_are_written_by_name(tmp_path: Path) -> None:
     values = {"a/b": [[1.0, 2.0]], "n": np.int64(3), "s": [b"x", b"\xff"], "v": kl.Variable([True, False])}
     prefix = kl.train.write_checkpoint(tmp_path / "new" / "all", values)

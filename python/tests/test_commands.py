@@ -231,6 +231,26 @@ def test_lists(tmp_path: Path) -> None:
         tools.compare_ops(tmp_path / "bad.pb")
 
 
+def test_ops_and_their_pages(tmp_path: Path) -> None:
+    assert len(tools.ops()) > 700 and tools.ops(own=True) == []
+    (op,) = tools.ops("MatMul")
+    assert [arg["name"] for arg in op["inputs"]] == ["a", "b"] and op["crate"] == "kernlink-ops"
+    with pytest.raises(kl.errors.NotFoundError, match="MatMul"):
+        tools.ops("MatMull")
+    assert "index.html" in tools.write_pages(tmp_path / "pages", own=True)
+    assert (tmp_path / "pages" / "index.html").exists()
+
+
+def test_new(tmp_path: Path) -> None:
+    said = tools.new(tmp_path / "my-crate", name="other-name", gpu=True)
+    assert "crate other-name is in" in said and 'name = "other-name"' in (tmp_path / "my-crate" / "Cargo.toml").read_text()
+    assert (tmp_path / "my-crate" / "src" / "gpu.rs").exists()
+    with pytest.raises(kl.errors.OpError, match="empty"):
+        tools.new(tmp_path / "my-crate")
+    with pytest.raises(kl.errors.InvalidArgumentError):
+        tools.new(tmp_path / "x", name="9 lives")
+
+
 def test_a_library_that_is_unloaded_is_forgotten() -> None:
     path = os.environ.get("KERNLINK_CUSTOM_OPS")
     if not path:

@@ -75,7 +75,7 @@ pub(crate) struct Kernels {
 pub(crate) fn ops(args: &Ops) -> Result<()> {
     let registry = crate::registry()?;
     if args.format == OpFormat::Html {
-        return pages(&registry, args);
+        return pages(args);
     }
     if let Some(output) = &args.output {
         let folder = output.display();
@@ -83,17 +83,13 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
             "--output {folder} is for --format html: the other formats print"
         )));
     }
-    let entries = match &args.name {
-        Some(name) => vec![op(&registry, name)?],
-        None => registry.ops().filter(|entry| !args.own || is_own(entry.provider)).collect(),
-    };
+    let entries = wanted(&registry, args.name.as_deref(), args.own)?;
     let mut text = String::new();
     if args.format == OpFormat::Pb {
         return crate::cli::check::export(entries.iter().map(|entry| entry.def));
     }
     if args.format == OpFormat::Json {
-        let list = entries.iter().map(|entry| json::op(entry)).collect::<Result<Vec<_>>>()?;
-        text = json::pretty(&Value::Array(list))?;
+        text = json::pretty(&list(&entries)?)?;
     } else if args.name.is_some() {
         for entry in entries {
             text::describe(&mut text, entry, &registry.kernels_of(&entry.def.name));
@@ -111,6 +107,37 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
         };
     }
     crate::cli::output::print_bytes(text.as_bytes())
+}
+
+/// All that is known of ops, as `ops --format json` prints it: of the one with a name, or of all, or of those that are none of
+/// Kernlink's own.
+///
+/// # Errors
+/// NOT_FOUND if there is no op of the name.
+pub fn ops_json(name: Option<&str>, own: bool) -> Result<String> {
+    let registry = crate::registry()?;
+    Ok(list(&wanted(&registry, name, own)?)?.to_string())
+}
+
+/// Writes the web pages of all ops, or of those that are none of Kernlink's own, to a folder, and says what was written; what other
+/// programs have put there stays as it is.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_pages(folder: &Path, own: bool) -> Result<String> {
+    let registry = crate::registry()?;
+    html::write(&registry, |provider| !own || is_own(provider), folder)
+}
+
+fn wanted(registry: &Registry, name: Option<&str>, own: bool) -> Result<Vec<&'static OpEntry>> {
+    Ok(match name {
+        Some(name) => vec![op(registry, name)?],
+        None => registry.ops().filter(|entry| !own || is_own(entry.provider)).collect(),
+    })
+}
+
+fn list(entries: &[&OpEntry]) -> Result<Value> {
+    entries.iter().map(|entry| json::op(entry)).collect::<Result<Vec<_>>>().map(Value::Array)
 }
 
 /// The op of a name. Of a name that nobody knows, the error gives names like it alone.
@@ -153,18 +180,13 @@ fn is_own(provider: &Provider) -> bool {
     !crate::providers().iter().any(|kernlinks| kernlinks.name == provider.name)
 }
 
-fn pages(registry: &Registry, args: &Ops) -> Result<()> {
+fn pages(args: &Ops) -> Result<()> {
     if let Some(name) = &args.name {
         return Err(Error::invalid_argument(format!(
             "--format html writes the pages of all ops: leave `{name}` out, or print it as text or json"
         )));
     }
-    let written = html::write(
-        registry,
-        |provider| !args.own || is_own(provider),
-        args.output.as_deref().unwrap_or(Path::new("kernlink-ops")),
-    )?;
-    crate::cli::output::print(&written)
+    crate::cli::output::print(&write_pages(args.output.as_deref().unwrap_or(Path::new("kernlink-ops")), args.own)?)
 }
 
 pub(crate) fn kernels(args: &Kernels) -> Result<()> {

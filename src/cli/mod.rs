@@ -30,6 +30,9 @@ mod shell;
 mod source;
 mod verify;
 
+pub use self::catalogue::{ops_json, write_pages};
+pub use self::new::new_crate;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -49,6 +49,20 @@ const GPU_FILES: [File; 2] = [
 ];
 
 pub(crate) fn new(args: &New) -> Result<()> {
+    output::print(&write_crate(args)?)
+}
+
+/// Writes a crate with an op, and says what was written and what to do with it. Its name is that of the folder unless one is given; it
+/// depends on a checkout of Kernlink in the folder `kernlink`, or on the published crate.
+///
+/// # Errors
+/// INVALID_ARGUMENT for a name that no crate can have; those of a folder that is not empty, and of the system.
+pub fn new_crate(dir: &Path, name: Option<&str>, kernlink: Option<&Path>, gpu: bool) -> Result<String> {
+    let (name, kernlink) = (name.map(str::to_owned), kernlink.map(Path::to_owned));
+    write_crate(&New { dir: dir.to_owned(), name, kernlink, gpu })
+}
+
+fn write_crate(args: &New) -> Result<String> {
     let name = name::of(args.name.as_deref(), &args.dir)?;
     place::check(&args.dir)?;
     let kernlink = args.kernlink.as_deref().map(place::checkout).transpose()?;
@@ -87,7 +101,7 @@ pub(crate) fn new(args: &New) -> Result<()> {
     let on_gpu = ["test --features gpu", "run --features gpu -- run own.pb --input 'x=[1, 2, 3]' --device gpu"];
     let commands = commands.into_iter().chain(on_gpu.into_iter().filter(|_| args.gpu));
     commands.for_each(|command| text += &format!("  cargo {command}\n"));
-    output::print(&text)
+    Ok(text)
 }
 
 /// The text without the lines of blocks that are not wanted, and without those that mark blocks: comments that say
