@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _interpreter  # noqa: F401  # First: it refuses interpreters in which the extension must not be loaded.
-from . import _dtypes, errors, ops, raw_ops, saved_model, train
+from . import _dtypes, errors, ops, raw_ops, saved_model
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
 from ._function import Function, function
@@ -43,9 +43,9 @@ from ._slices import IndexedSlices
 from ._variable import Variable
 
 if TYPE_CHECKING:
-    from . import tools
     from collections.abc import Callable, Sequence
 
+    from . import tools, train
     from ._types import DTypeLike, TensorLike
 
 convert_to_tensor = as_tensor
@@ -74,15 +74,15 @@ _show_in_notebooks()
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        # Few programs want it.
-        if name == "tools":
+        # Few programs want these.
+        if name in ("tools", "train"):
             from importlib import import_module
 
-            return import_module("kernlink.tools")
+            return import_module(f"kernlink.{name}")
         raise AttributeError(f"module 'kernlink' has no attribute '{name}'")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "tools"})
+        return sorted({*globals(), "tools", "train"})
 
 
 def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> Tensor:
