@@ -9,6 +9,7 @@
 | `verify` | `kernlink verify`: runs graphs that carry their own answers |
 | `optimize` | `kernlink optimize`: a graph that computes the same with less to do |
 | `gradients` | `kernlink gradients`: a graph with gradients |
+| `freeze` | makes a graph of a signature, in which variables are constants |
 | `convert` | writes a model's graph as a binary or textual GraphDef |
 | `select` | `kernlink select`: which ops and kernels models need |
 | `bench` | `kernlink bench`: how long a model takes |
@@ -31,11 +32,13 @@ from typing import Any, TypeAlias
 from . import _html, _kernlink
 from ._catalogue import Comparison, Kernel, Pass, compare_ops, kernels, new, op_list, ops, passes, write_pages
 from ._progress import steps
+from .saved_model import load
 from .train import load_checkpoint
 
 __all__ = [
     "Benchmark",
     "Comparison",
+    "Frozen",
     "Gradients",
     "GraphInspection",
     "Inspection",
@@ -48,6 +51,7 @@ __all__ = [
     "bench",
     "compare_ops",
     "convert",
+    "freeze",
     "gradients",
     "inspect",
     "kernels",
@@ -338,6 +342,56 @@ def optimize(
         for name, changes, before, after, parts, failed in found.pop("passes")
     ]
     return Optimized(passes=done, **found)
+
+
+@dataclass(frozen=True, repr=False)
+class Frozen(_HasGraph):
+    """A graph without variables."""
+
+    #: The graph as a serialized GraphDef.
+    graph_def: bytes
+    #: For each input of the signature the output that is fed: `node:0`.
+    inputs: dict[str, str]
+    #: For each output of the signature the node that gives it.
+    outputs: dict[str, str]
+    #: How many nodes there are.
+    nodes: int
+    #: How many variables became constants.
+    variables: int
+
+    def __repr__(self) -> str:
+        ends = f"{', '.join(self.inputs.values())} -> {', '.join(self.outputs.values())}"
+        plural = "" if self.variables == 1 else "s"
+        return f"<kernlink.tools.Frozen: {self.nodes} nodes, {self.variables} variable{plural} made constant, {ends}>"
+
+
+def freeze(
+    model: _Path | _kernlink.MetaGraph,
+    *,
+    signature: str = "serving_default",
+    outputs: str | Sequence[str] = (),
+    tags: str | Sequence[str] | None = None,
+    checkpoint: _Path | None = None,
+) -> Frozen:
+    """Makes a graph of a model's signature, in which variables are constants and functions stand where they are called.
+
+    Args:
+      model: the folder of a SavedModel, or a model that is loaded, with the values that its variables have now.
+      signature: the signature.
+      outputs: the outputs to keep, by the signature's names for them; by default all.
+      tags: the tags of the graph that is meant.
+      checkpoint: from which variables get their values.
+
+    Returns:
+      The graph, and what it calls the signature's inputs and outputs.
+
+    Raises:
+      kernlink.errors.NotFoundError: if there is no such model, signature or output.
+      kernlink.errors.FailedPreconditionError: if something changes a variable, or takes one in another way than to read it.
+    """
+    if not isinstance(model, _kernlink.MetaGraph):
+        model = load(model, tags, checkpoint=checkpoint)
+    return Frozen(**model._freeze(signature, _several(outputs)))
 
 
 @dataclass(frozen=True, repr=False)

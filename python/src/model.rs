@@ -110,6 +110,25 @@ impl MetaGraph {
         py.detach(|| model.restore(checkpoint_prefix(&checkpoint)?.0)).or_raise()
     }
 
+    /// A signature as a graph in which variables are constants: the graph, the outputs that are fed by input, the nodes by output, how
+    /// many nodes and variables there are.
+    fn _freeze<'py>(&self, py: Python<'py>, signature: &str, outputs: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+        not_forked(self.process)?;
+        let model = self.model.meta()?;
+        let make = || {
+            let frozen = kernlink::tools::freeze(model, signature, &outputs)?;
+            Ok((kernlink::proto::graph_file("graph.pb", &frozen.def)?, frozen))
+        };
+        let (bytes, frozen) = py.detach(make).or_raise()?;
+        let item = PyDict::new(py);
+        item.set_item("graph_def", PyBytes::new(py, &bytes))?;
+        item.set_item("inputs", &frozen.inputs)?;
+        item.set_item("outputs", &frozen.outputs)?;
+        item.set_item("nodes", frozen.nodes)?;
+        item.set_item("variables", frozen.variables)?;
+        Ok(item)
+    }
+
     /// Saves the variables as a checkpoint of this prefix, by the graph's own saver.
     fn save(&self, py: Python<'_>, prefix: PathBuf) -> PyResult<()> {
         not_forked(self.process)?;

@@ -116,6 +116,45 @@ def test_optimize_of_a_model_with_variables() -> None:
         tools.optimize(DATA / "tf1")
 
 
+@needs_models
+@pytest.mark.parametrize(("name", "signature"), [("tf1", "predict"), ("keras", "serving_default"), ("tf2", "words")])
+def test_freeze(tmp_path: Path, name: str, signature: str) -> None:
+    model = kl.saved_model.load(DATA / name, "serve")
+    described = model.signatures[signature]
+    frozen = tools.freeze(DATA / name, signature=signature, tags="serve")
+    assert sorted(frozen.inputs) == sorted(described.inputs) and sorted(frozen.outputs) == sorted(described.outputs)
+    ops = {op.type for op in frozen.graph.get_operations()}
+    assert not ops & {"VarHandleOp", "ReadVariableOp", "VariableV2", "StatefulPartitionedCall", "PartitionedCall"}
+    assert frozen.variables > 0 and frozen.nodes == len(frozen.graph.get_operations())
+    values = {
+        name: np.linspace(0, 1, 2 * (dims[-1] or 2), dtype=dtype.as_numpy_dtype).reshape([dim or 2 for dim in dims])
+        for name, (dtype, dims) in described.inputs.items()
+    }
+    frozen.save(tmp_path / "frozen.pb")
+    feeds = {frozen.inputs[name]: value for name, value in values.items()}
+    found, wanted = kl.load_graph(tmp_path / "frozen.pb").run(frozen.outputs, feeds), described(**values)
+    for output, value in wanted.items():
+        is_close = value.dtype.is_floating and np.allclose(found[output].numpy(), value.numpy())
+        assert is_close or found[output].tolist() == value.tolist(), output
+    (first, *_) = described.outputs
+    part = tools.freeze(model, signature=signature, outputs=first)
+    assert list(part.outputs) == [first] and "made constant" in repr(part)
+
+
+@needs_models
+def test_what_changes_variables_is_not_frozen() -> None:
+    with pytest.raises(kl.errors.FailedPreconditionError, match="variable `calls` cannot become a constant"):
+        tools.freeze(DATA / "tf2")
+    with pytest.raises(kl.errors.NotFoundError, match="nope"):
+        tools.freeze(DATA / "tf2", signature="nope")
+    with pytest.raises(kl.errors.NotFoundError, match="nope"):
+        tools.freeze(DATA / "tf2", signature="words", outputs="nope")
+    # The values are those that variables have now.
+    model = kl.load_meta_graph(DATA / "meta" / "model.meta")
+    with pytest.raises(kl.errors.NotFoundError, match="no signature"):
+        tools.freeze(model)
+
+
 def test_gradients(graph: Path, tmp_path: Path) -> None:
     made = tools.gradients(graph, "y", ["x", "unused"])
     assert made.names == ["gradients/0", None] and "gradients/0" in repr(made)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `model`, `checkpoint` | models and checkpoints by their paths |
 //! | `device` | devices by their names |
+//! | `freeze` | a signature as a graph without variables |
 //! | `gradients` | a graph with gradients |
 //! | `inspect` | what a model is made of, and what is missing to run it |
 //! | `optimize` | a graph with less to do, for a file |
@@ -19,6 +20,7 @@ mod compatibility;
 mod cost;
 pub(crate) mod defaults;
 mod device;
+mod freeze;
 mod gradients;
 pub(crate) mod inspect;
 pub(crate) mod lacking;
@@ -33,6 +35,7 @@ pub use checkpoint::checkpoint_prefix;
 pub use compatibility::{Compared, compare_ops};
 pub use cost::{Cost, slowest_first};
 pub use device::{DeviceName, devices};
+pub use freeze::{Frozen, freeze};
 pub use gradients::{Differentiate, Differentiated, Gradient, differentiate};
 pub use inspect::{Endpoint, Inspection, VariableSizes, count_ops, inspect};
 pub use model::read_model;
