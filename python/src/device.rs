@@ -102,7 +102,9 @@ fn adapters() -> Vec<Device> {
     Vec::new()
 }
 
-/// A device that ops and sessions ask for while it is entered.
+/// A device that ops ask for while it is entered, by `with`, on the thread that enters it, and on which sessions that are made then
+/// run: `cpu`, `gpu`, `gpu:K` for the adapter number K, or `None` for any. An op that has no kernel there fails at once; in a graph it
+/// runs on the CPU, unless the session's `soft_placement` is off. `kernlink.devices()` lists what there is.
 #[pyclass(module = "kernlink._kernlink", name = "DeviceScope", frozen)]
 pub(crate) struct DeviceScope(String);
 

@@ -51,15 +51,12 @@ pub(crate) fn fed(
 }
 
 /// The value that is fed for an output, if one is.
-fn fed_as<'f>(name: &str, feeds: &'f [(String, CoreTensor)]) -> PyResult<Option<&'f CoreTensor>> {
-    if feeds.is_empty() {
-        return Ok(None);
+fn fed_as<'f>(name: &str, feeds: &'f [(String, CoreTensor)]) -> Option<&'f CoreTensor> {
+    // The first output of a node goes by the node's name as well.
+    fn plain(name: &str) -> &str {
+        name.strip_suffix(":0").unwrap_or(name)
     }
-    let wanted = TensorName::parse(name).or_raise()?;
-    let is_same = |(fed, _): &&(String, CoreTensor)| {
-        TensorName::parse(fed).is_ok_and(|fed| (fed.node, fed.index) == (wanted.node, wanted.index))
-    };
-    Ok(feeds.iter().find(is_same).map(|(_, tensor)| tensor))
+    feeds.iter().find(|(fed, _)| plain(fed) == plain(name)).map(|(_, tensor)| tensor)
 }
 
 /// A graph that runs.
@@ -182,8 +179,7 @@ impl Session {
         options.trace = run_metadata.is_some();
         let mut metadata = CoreMetadata::default();
         // What is fed is given as it is.
-        let given = wanted.outputs.iter().map(|name| Ok(fed_as(name, &feeds)?.cloned()));
-        let given = given.collect::<PyResult<Vec<Option<CoreTensor>>>>()?;
+        let given: Vec<_> = wanted.outputs.iter().map(|name| fed_as(name, &feeds).cloned()).collect();
         let computed = wanted.outputs.iter().zip(&given).filter(|(_, given)| given.is_none());
         let names: Vec<&str> = computed.map(|(name, _)| name.as_str()).collect();
         let is_run = !names.is_empty() || !wanted.targets.is_empty() || given.is_empty();
