@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import raw_ops
-from ._kernlink import Tensor, as_tensor, destroy_resource
+from ._kernlink import OPERATORS, SymbolicTensor, Tensor, as_tensor, destroy_resource
+
+if TYPE_CHECKING:
+    from ._kernlink import _Operators
+else:
+    _Operators = object
 
 _NUMBERS = itertools.count()
 
 
-class Variable:
+class Variable(_Operators):
     """A value that ops change: weights that are trained, counters.
 
     Tapes record what is read, and functions take the variables that they use as they are when they are called.
@@ -50,9 +55,9 @@ class Variable:
     value = read_value
 
     def _own(self, value: Any) -> Any:
-        """The value in the variable's dtype, if it is one of Python's own."""
-        is_plain = isinstance(value, (int, float, complex, str, bytes, list, tuple))
-        return as_tensor(value, self._dtype) if is_plain else value
+        """The value in the variable's dtype, if it is an array or one of Python's own."""
+        is_tensor = isinstance(value, (Tensor, SymbolicTensor, Variable))
+        return value if is_tensor else as_tensor(value, self._dtype)
 
     def assign(self, value: Any) -> Variable:
         """Sets the value."""
@@ -80,74 +85,49 @@ class Variable:
     def __kernlink_tensor__(self) -> Any:
         return self.read_value()
 
-    def __add__(self, other: Any) -> Any:
-        return self.read_value() + other
-
-    def __radd__(self, other: Any) -> Any:
-        return other + self.read_value()
-
-    def __sub__(self, other: Any) -> Any:
-        return self.read_value() - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return other - self.read_value()
-
-    def __mul__(self, other: Any) -> Any:
-        return self.read_value() * other
-
-    def __rmul__(self, other: Any) -> Any:
-        return other * self.read_value()
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.read_value() / other
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / self.read_value()
-
-    def __matmul__(self, other: Any) -> Any:
-        return self.read_value() @ other
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return other @ self.read_value()
-
-    def __pow__(self, other: Any) -> Any:
-        return self.read_value() ** other
-
-    def __neg__(self) -> Any:
-        return -self.read_value()
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self.read_value() // other
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return other // self.read_value()
-
-    def __mod__(self, other: Any) -> Any:
-        return self.read_value() % other
-
-    def __rmod__(self, other: Any) -> Any:
-        return other % self.read_value()
-
-    def __abs__(self) -> Any:
-        return abs(self.read_value())
-
-    def __lt__(self, other: Any) -> Any:
-        return self.read_value() < other
-
-    def __le__(self, other: Any) -> Any:
-        return self.read_value() <= other
-
-    def __gt__(self, other: Any) -> Any:
-        return self.read_value() > other
-
-    def __ge__(self, other: Any) -> Any:
-        return self.read_value() >= other
-
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any, /) -> Any:
         return self.read_value()[index]
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def __int__(self) -> int:
+        return int(self.read_value())
+
+    def __float__(self) -> float:
+        return float(self.read_value())
+
+    def __complex__(self) -> complex:
+        return complex(self.read_value())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.read_value().__array__(dtype, copy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Variable, (self.read_value(), self.trainable, self.name))
 
     def __repr__(self) -> str:
         return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _of_value(name: str, operands: int) -> Any:
+    """An operator of variables: that of the value, which takes so many operands beside it."""
+
+    def unary(self: Variable) -> Any:
+        return getattr(self.read_value(), name)()
+
+    def binary(self: Variable, other: Any, /) -> Any:
+        return getattr(self.read_value(), name)(other)
+
+    def power(self: Variable, other: Any, mod: Any = None, /) -> Any:
+        return getattr(self.read_value(), name)(other, mod)
+
+    return (unary, binary, power)[operands]
+
+
+# Variables are told apart by what they are, and so stay hashable though `==` compares elements.
+for _name, _operands in OPERATORS.items():
+    setattr(Variable, _name, _of_value(_name, _operands))
 
 
 def _differ(shape: Any, own: tuple[int, ...]) -> bool:

@@ -8,12 +8,13 @@ use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::dlpack;
-use crate::dtypes::dtype_of;
+use crate::dtypes::{dtype_of, name_of};
 use crate::error::Raise;
 use crate::foreign::Array;
+use crate::matching::Flexible;
 use crate::tensor::Tensor;
 
 /// What Python's plain values are.
@@ -28,26 +29,57 @@ enum Plain {
     Strings(Vec<TString>),
 }
 
-/// A value for an input of an op. Numbers of Python's own take the dtype that the op asks for.
-pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Operand<V>> {
+/// What a value is to an op.
+pub(crate) enum Converted<V> {
+    /// A tensor, strings, or a literal, whose dtype the op decides.
+    Operand(Operand<V>),
+    /// An array or Python's own, whose dtype the op decides, too.
+    Flexible(Flexible),
+}
+
+/// A value for an input of an op. Numbers of Python's own, and arrays, take the dtype that the op asks for.
+pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Converted<V>> {
     if let Some(given) = V::given(value)? {
-        return Ok(given);
+        return Ok(Converted::Operand(given));
     }
     if let Some(scalar) = scalar(value)? {
-        return Ok(into_operand(scalar));
+        return Ok(scalar.of());
     }
     // Variables stand for their values.
     if let Ok(read) = value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
         let read = read.call0()?;
-        return V::given(&read)?.ok_or_else(|| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"));
+        let given = V::given(&read)?.ok_or_else(|| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"))?;
+        return Ok(Converted::Operand(given));
     }
-    plain(value).map(into_operand)
+    plain(value).map(Converted::of)
 }
 
-fn into_operand<V>(operand: Operand<CoreTensor>) -> Operand<V> {
-    match operand {
-        Operand::Value(tensor) | Operand::Constant(tensor) => Operand::Constant(tensor),
-        Operand::Literal(tensor) => Operand::Literal(tensor),
+impl Converted<CoreTensor> {
+    /// As an input among those of another kind.
+    fn of<V>(self) -> Converted<V> {
+        match self {
+            Converted::Operand(Operand::Literal(tensor)) => Converted::Operand(Operand::Literal(tensor)),
+            Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => {
+                Converted::Operand(Operand::Constant(tensor))
+            }
+            Converted::Flexible(flexible) => Converted::Flexible(flexible),
+        }
+    }
+
+    fn constant(tensor: CoreTensor) -> Converted<CoreTensor> {
+        Converted::Operand(Operand::Constant(tensor))
+    }
+
+    fn literal(tensor: CoreTensor) -> Converted<CoreTensor> {
+        Converted::Operand(Operand::Literal(tensor))
+    }
+
+    fn python(tensor: CoreTensor) -> Converted<CoreTensor> {
+        Converted::Flexible(Flexible::of_python(tensor))
+    }
+
+    fn array(tensor: CoreTensor) -> Converted<CoreTensor> {
+        Converted::Flexible(Flexible::array(tensor))
     }
 }
 
@@ -58,6 +90,9 @@ pub(crate) trait Given: Sized {
 
     /// The tensor, if it is one of which a copy can take the place.
     fn as_tensor(&self) -> Option<&CoreTensor>;
+
+    /// The dtype of its elements.
+    fn dtype(&self) -> Option<DataType>;
 }
 
 impl Given for CoreTensor {
@@ -67,6 +102,10 @@ impl Given for CoreTensor {
 
     fn as_tensor(&self) -> Option<&CoreTensor> {
         Some(self)
+    }
+
+    fn dtype(&self) -> Option<DataType> {
+        Some(CoreTensor::dtype(self))
     }
 }
 
@@ -82,96 +121,115 @@ impl Given for Traced {
     fn as_tensor(&self) -> Option<&CoreTensor> {
         None
     }
+
+    fn dtype(&self) -> Option<DataType> {
+        Some(self.tensor().dtype())
+    }
 }
 
 /// A value of Python's own, or of NumPy's.
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
-    if let Some(tensor) = array(value)? {
-        return Ok(Operand::Constant(tensor));
+fn plain(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+    match array(value)? {
+        Some(array) => Ok(array),
+        None => nested(value),
     }
-    nested(value)
 }
 
 /// A number of Python's own, without a list: what most calls are given.
-fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<CoreTensor>>> {
+fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     if value.is_exact_instance_of::<PyFloat>() {
-        return Ok(Some(Operand::Literal(CoreTensor::scalar(value.extract::<f64>()?))));
+        return Ok(Some(Converted::literal(CoreTensor::scalar(value.extract::<f64>()?))));
     }
     if value.is_exact_instance_of::<PyInt>()
         && let Ok(number) = value.extract::<i32>()
     {
-        return Ok(Some(Operand::Literal(CoreTensor::scalar(number))));
+        return Ok(Some(Converted::literal(CoreTensor::scalar(number))));
     }
     if value.is_exact_instance_of::<PyBool>() {
-        return Ok(Some(Operand::Constant(CoreTensor::scalar(value.extract::<bool>()?))));
+        return Ok(Some(Converted::python(CoreTensor::scalar(value.extract::<bool>()?))));
     }
     Ok(None)
 }
 
-fn array_of(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
-    match Array::of(value) {
-        Some(_) => array(value),
+/// Whether a value is Python's own, which no package's protocols are asked for.
+fn is_python(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+}
+
+/// What has memory of its own: an array of NumPy's, a tensor of another package's.
+fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
+    if is_python(value) {
+        return Ok(None);
+    }
+    if let Some(array) = Array::of(value) {
+        return match array.tensor()? {
+            Some(tensor) => Ok(Some(Converted::array(tensor))),
+            None => of_objects(value).map(Some),
+        };
+    }
+    // Some packages end the process when they are asked for a capsule of strings.
+    let dtype = value.getattr("dtype").and_then(|dtype| dtype.getattr("name")?.extract::<String>());
+    let is_string = dtype.is_ok_and(|name| name == "string");
+    if !is_string && dlpack::has(value) {
+        return dlpack::import(value).map(|tensor| Some(Converted::array(tensor)));
+    }
+    let Ok(method) = value.getattr(intern!(value.py(), "__array__")) else { return Ok(None) };
+    if value.is_instance_of::<PyType>() {
+        return Ok(None);
+    }
+    let given = method.call0()?;
+    match Array::of(&given) {
+        Some(_) => array(&given),
         None => Err(PyTypeError::new_err("__array__ gives an array of NumPy's")),
     }
 }
 
-/// What has memory of its own: an array of NumPy's, a tensor of another package's.
-fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<CoreTensor>> {
-    let is_plain = value.is_instance_of::<PyList>()
-        || value.is_instance_of::<PyTuple>()
-        || value.is_instance_of::<PyString>()
-        || value.is_instance_of::<PyBytes>();
-    if is_plain {
-        return Ok(None);
+/// An array of objects or texts of NumPy's: strings, if it has no elements.
+fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    let is_time = array.getattr("dtype")?.getattr("kind")?.extract::<String>()?.contains(['M', 'm']);
+    if shape.contains(&0) && !is_time {
+        return CoreTensor::from_elements::<TString>(Shape::from(shape), &[]).map(Converted::constant).or_raise();
     }
-    if let Some(array) = Array::of(value) {
-        if let Some(tensor) = array.tensor()? {
-            return Ok(Some(tensor));
-        }
-        // Objects and texts.
-        let shape: Vec<usize> = value.getattr("shape")?.extract()?;
-        let list = value.call_method0("ravel")?.call_method0("tolist")?;
-        let Operand::Constant(tensor) = nested(&list)? else {
-            return Err(PyTypeError::new_err("an array of objects must have strings as elements"));
-        };
-        return tensor.reshaped(Shape::from(shape)).or_raise().map(Some);
-    }
-    // Some packages end the process when they are asked for a capsule of strings.
-    let dtype = value.getattr("dtype").and_then(|dtype| dtype.getattr("name")?.extract::<String>());
-    if dtype.is_ok_and(|name| name == "string") {
-        let array = value.call_method0("__array__")?;
-        return array_of(&array);
-    }
-    if dlpack::has(value) {
-        return dlpack::import(value).map(Some);
-    }
-    Ok(None)
+    let list = array.call_method0("ravel")?.call_method0("tolist")?;
+    let shaped = |tensor: CoreTensor| tensor.reshaped(Shape::from(shape)).or_raise();
+    Ok(match nested(&list)? {
+        Converted::Operand(Operand::Literal(tensor)) => Converted::literal(shaped(tensor)?),
+        Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => Converted::constant(shaped(tensor)?),
+        Converted::Flexible(Flexible { tensor, .. }) => Converted::python(shaped(tensor)?),
+    })
 }
 
 /// Numbers, texts, and lists of them.
-fn nested(value: &Bound<'_, PyAny>) -> PyResult<Operand<CoreTensor>> {
+fn nested(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let mut items = Items::default();
     items.take(value, 0)?;
+    if items.has_arrays {
+        // Lists of arrays are NumPy's to stack.
+        let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+        return plain(&array);
+    }
     let Items { shape, plain, .. } = items;
     let shape = Shape::from(shape);
-    let tensor = match plain {
-        None => return CoreTensor::from_elements::<f64>(shape, &[]).map(Operand::Literal).or_raise(),
-        Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools),
+    match plain {
+        None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
+        Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools).map(Converted::python),
         Some(Plain::Integers(numbers)) => {
             let small: Result<Vec<i32>, _> = numbers.iter().map(|&number| i32::try_from(number)).collect();
             match small {
-                Ok(small) => return CoreTensor::from_vec(shape, small).map(Operand::Literal).or_raise(),
-                Err(_) => CoreTensor::from_vec(shape, numbers),
+                Ok(small) => CoreTensor::from_vec(shape, small).map(Converted::literal),
+                Err(_) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
             }
         }
-        Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers),
-        Some(Plain::Floats(numbers)) => {
-            return CoreTensor::from_vec(shape, numbers).map(Operand::Literal).or_raise();
-        }
-        Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers),
-        Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts),
-    };
-    tensor.map(Operand::Constant).or_raise()
+        Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
+        Some(Plain::Floats(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::literal),
+        Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
+        Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
+    }
+    .or_raise()
 }
 
 /// The elements of nested lists.
@@ -181,6 +239,8 @@ struct Items {
     /// The rank at which elements were found.
     depth: Option<usize>,
     plain: Option<Plain>,
+    /// Whether there are arrays among them, whose elements were not taken.
+    has_arrays: bool,
 }
 
 /// No tensor has a higher rank.
@@ -194,6 +254,13 @@ impl Items {
             if range {
                 return self.take(value.py().get_type::<PyList>().call1((value,))?.as_any(), depth);
             }
+            if depth > 0 && !value.is_instance_of::<Tensor>() && rank(value).is_some_and(|rank| rank > 0) {
+                self.has_arrays = true;
+                return Ok(());
+            }
+            if self.has_arrays {
+                return Ok(());
+            }
             if *self.depth.get_or_insert(depth) != depth {
                 return Err(ragged());
             }
@@ -206,7 +273,7 @@ impl Items {
         match self.shape.get(depth) {
             None if self.depth.is_some_and(|elements| depth >= elements) => return Err(ragged()),
             None => self.shape.push(length),
-            Some(&expected) if expected != length => return Err(ragged()),
+            Some(&expected) if expected != length && !self.has_arrays => return Err(ragged()),
             Some(_) => {}
         }
         for item in value.try_iter()? {
@@ -289,16 +356,24 @@ impl Items {
 
     /// A scalar tensor, or a scalar of NumPy's, among the elements.
     fn other(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        if value.hasattr("item")? && value.getattr("shape").is_ok_and(|shape| shape.len().is_ok_and(|rank| rank == 0)) {
+        if value.hasattr("item")? && rank(value) == Some(0) {
             return self.element(&value.call_method0("item")?);
         }
         if value.hasattr("tolist")? {
             return Err(PyTypeError::new_err(
-                "a list of arrays or tensors is no tensor: stack them first, as `kernlink.raw_ops.Pack` does",
+                "a list of tensors is no tensor: stack them first, as `kernlink.raw_ops.Pack` does",
             ));
         }
         Err(PyTypeError::new_err(format!("a {} cannot be a tensor", value.get_type().name()?)))
     }
+}
+
+/// The rank of what has a shape, such as an array of NumPy's.
+fn rank(value: &Bound<'_, PyAny>) -> Option<usize> {
+    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || is_python(value) {
+        return None;
+    }
+    value.getattr(intern!(value.py(), "shape")).ok()?.len().ok()
 }
 
 /// The bytes of a text, UTF-8 for a `str`.
@@ -327,43 +402,55 @@ fn mixed(what: &str, others: &Plain) -> PyErr {
 /// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
 /// floats float32.
 pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
-    let tensor = match operand::<CoreTensor>(value)? {
-        Operand::Value(tensor) | Operand::Constant(tensor) => tensor,
-        Operand::Literal(literal) => {
+    match operand::<CoreTensor>(value)? {
+        Converted::Operand(Operand::Literal(literal)) => {
             let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };
-            let wanted = dtype.unwrap_or(usual);
-            return literal_as(&literal, wanted);
+            literal_as(literal, dtype.unwrap_or(usual))
         }
-    };
-    match dtype {
-        Some(wanted) if tensor.dtype() != wanted => {
-            let is_number = !value.is_instance_of::<Tensor>() && Array::of(value).is_none();
-            match is_number && tensor.dtype() != DataType::String && wanted != DataType::String {
-                true => crate::eager::cast(tensor, wanted),
-                false => Err(PyTypeError::new_err(format!(
-                    "the value is of dtype {}, not {}: cast it first",
-                    crate::dtypes::name_of(tensor.dtype()),
-                    crate::dtypes::name_of(wanted)
-                ))),
+        Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => match dtype {
+            Some(wanted) if tensor.dtype() != wanted => Err(PyTypeError::new_err(format!(
+                "the value is of dtype {}, not {}: cast it first",
+                name_of(tensor.dtype()),
+                name_of(wanted)
+            ))),
+            _ => Ok(tensor),
+        },
+        Converted::Flexible(flexible) => match dtype {
+            Some(wanted) if flexible.tensor.dtype() != wanted => {
+                // Where a dtype is asked for, integers are cut to it.
+                let is_cut = flexible.tensor.dtype().is_integer() && wanted.is_integer();
+                match flexible.becomes(wanted) || is_cut {
+                    true => crate::eager::cast(flexible.tensor, wanted),
+                    false => Err(PyTypeError::new_err(format!(
+                        "a value of dtype {} cannot be a {}",
+                        name_of(flexible.tensor.dtype()),
+                        name_of(wanted)
+                    ))),
+                }
             }
-        }
-        _ => Ok(tensor),
+            _ => Ok(flexible.tensor),
+        },
     }
 }
 
-fn literal_as(literal: &CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
+fn literal_as(literal: CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
     if literal.dtype() == dtype {
-        return Ok(literal.clone());
+        return Ok(literal);
     }
-    // A float is no integer, however exact.
-    if literal.dtype() == DataType::Double && !(dtype.is_floating() || dtype.is_complex()) {
-        return Err(PyTypeError::new_err(format!("a float cannot be a {}", crate::dtypes::name_of(dtype))));
+    if literal.num_elements() == 0 {
+        return CoreTensor::zeros(dtype, literal.shape().clone()).or_raise();
     }
-    crate::eager::cast(literal.clone(), dtype)
+    // A float is no integer, however exact, and a number no bool.
+    let is_float = literal.dtype() == DataType::Double;
+    if dtype == DataType::Bool || (is_float && !(dtype.is_floating() || dtype.is_complex())) {
+        let kind = if is_float { "a float" } else { "an integer" };
+        return Err(PyTypeError::new_err(format!("{kind} cannot be a {}", name_of(dtype))));
+    }
+    crate::eager::cast(literal, dtype)
 }
 
 /// The value as a tensor. Arrays of NumPy's, and tensors of other packages, share their memory with it where they can; `copy`
-/// has it own its elements. A tensor is given back as it is.
+/// has it own its elements. A tensor is given back as it is, but with `copy` not one that shares memory.
 #[pyfunction]
 #[pyo3(signature = (value, dtype=None, copy=false))]
 pub(crate) fn as_tensor<'py>(
@@ -375,7 +462,7 @@ pub(crate) fn as_tensor<'py>(
     if let Ok(tensor) = value.cast::<Tensor>()
         && dtype.is_none_or(|dtype| dtype == tensor.get().core().dtype())
     {
-        return Ok(tensor.clone());
+        return if copy { Tensor::owned(tensor.clone()) } else { Ok(tensor.clone()) };
     }
     let mut tensor = tensor_of(value, dtype)?;
     if copy {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::error::Raise;
-use crate::foreign::bools;
+use crate::foreign::{canonical, lie_in_order};
 use crate::tensor::Tensor;
 
 /// The host, as `__dlpack_device__` says it.
@@ -288,14 +288,9 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
     if shape.num_elements() == 0 {
         return CoreTensor::zeros(dtype, shape).or_raise();
     }
-    let mut expected = 1;
-    for (&size, &stride) in dims.iter().zip(strides).rev() {
-        if size > 1 && stride != expected {
-            return Err(PyBufferError::new_err(
-                "the elements do not lie one after the other: make them contiguous first",
-            ));
-        }
-        expected = expected.saturating_mul(size);
+    if !strides.is_empty() && !lie_in_order(shape.dims(), strides, 1) {
+        let message = "the elements do not lie one after the other: make them contiguous first";
+        return Err(PyBufferError::new_err(message));
     }
     let address = elements.data.cast::<u8>().wrapping_add(elements.offset as usize);
     let pointer = NonNull::new(address).ok_or_else(|| PyBufferError::new_err("the tensor has no memory"))?;
@@ -305,8 +300,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
         return CoreTensor::from_bytes(dtype, shape, bytes).or_raise();
     }
     // SAFETY: the producer says that so many elements are there, and keeps them until it is told.
-    let tensor = unsafe { CoreTensor::from_memory(dtype, shape, pointer, Box::new(owner)) }.or_raise()?;
-    if dtype == DataType::Bool { bools(tensor) } else { Ok(tensor) }
+    canonical(unsafe { CoreTensor::from_memory(dtype, shape, pointer, Box::new(owner)) }.or_raise()?)
 }
 
 /// The tensor of an object of another package that has `__dlpack__`, or of a capsule of DLPack's, without a copy.

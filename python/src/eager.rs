@@ -15,9 +15,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::convert::{Given, operand};
+use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
+use crate::foreign::is_shared;
 use crate::graph;
+use crate::matching::{self, Places};
 use crate::tensor::Tensor;
 use crate::values::attr_value;
 
@@ -147,7 +149,8 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
         let (given, expected) = (inputs.len(), def.inputs.len());
         return Err(PyTypeError::new_err(format!("{} takes {expected} inputs, not {given}", def.name)));
     }
-    for (arg, value) in def.inputs.iter().zip(inputs.iter_borrowed()) {
+    let mut flexible = Places::new();
+    for (index, (arg, value)) in def.inputs.iter().zip(inputs.iter_borrowed()).enumerate() {
         let named = |error: PyErr| {
             Python::attach(|py| {
                 let text = format!("{} of {}: {}", arg.name, def.name, error.value(py));
@@ -158,17 +161,34 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
             })
         };
         request.inputs.push(match arg.is_list() {
-            false => NodeInput::Single(operand(&value).map_err(named)?),
+            false => NodeInput::Single(taken(operand(&value).map_err(named)?, (index, 0), &mut flexible)),
             true => {
                 let values = value.try_iter().map_err(|_| {
                     let kind = value.get_type().to_string();
                     named(PyTypeError::new_err(format!("expected a list of tensors, not a {kind}")))
                 })?;
-                NodeInput::List(values.map(|value| operand(&value?)).collect::<PyResult<_>>().map_err(named)?)
+                let operands = values.enumerate().map(|(place, value)| {
+                    operand(&value?).map(|converted| taken(converted, (index, place), &mut flexible))
+                });
+                NodeInput::List(operands.collect::<PyResult<_>>().map_err(named)?)
             }
         });
     }
-    Ok(())
+    match flexible.is_empty() {
+        true => Ok(()),
+        false => matching::settle(def, &mut request.inputs, &flexible),
+    }
+}
+
+/// The operand, whose place is noted if its dtype follows from others.
+fn taken<V>(converted: Converted<V>, (input, place): (usize, usize), flexible: &mut Places) -> Operand<V> {
+    match converted {
+        Converted::Operand(operand) => operand,
+        Converted::Flexible(constant) => {
+            flexible.push((input, place, constant.is_array));
+            Operand::Constant(constant.tensor)
+        }
+    }
 }
 
 fn take_attrs(def: &OpDef, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
@@ -210,13 +230,8 @@ impl Lent {
             match operand {
                 Operand::Constant(tensor) if def.is_stateful => tensor.make_unique().or_raise()?,
                 Operand::Constant(tensor) => lent.add(tensor)?,
-                // A tensor that shares an array's memory has no stamp.
                 Operand::Value(value) if def.is_stateful => {
-                    let shared = |tensor: &&CoreTensor| {
-                        let is_here = tensor.dtype().is_pod() && tensor.device_memory().is_none();
-                        is_here && tensor.inline_bits().is_none() && tensor.content_stamp().is_none()
-                    };
-                    if let Some(mut copy) = value.as_tensor().filter(shared).cloned() {
+                    if let Some(mut copy) = value.as_tensor().filter(|tensor| is_shared(tensor)).cloned() {
                         copy.make_unique().or_raise()?;
                         *operand = Operand::Constant(copy);
                     }
@@ -291,15 +306,20 @@ fn give<'py, T: PyClass + Into<PyClassInitializer<T>>>(
     }
 }
 
-/// Runs an op whose attrs keep their defaults.
+/// Runs an op; attrs that are not named keep their defaults.
 pub(crate) fn run<'py>(
     py: Python<'py>,
     op: &'static str,
     inputs: &[&Bound<'py, PyAny>],
+    named: Option<(&str, Bound<'py, PyAny>)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let def = context(py)?.registry().op(op).or_raise()?.def;
-    let asked = def.attrs.iter().filter(|attr| !def.is_inferred(&attr.name)).count();
-    let attrs = PyTuple::new(py, vec![py.None().into_bound(py); asked])?;
+    let asked = def.attrs.iter().filter(|attr| !def.is_inferred(&attr.name));
+    let values = asked.map(|attr| match &named {
+        Some((name, value)) if *attr.name == **name => value.clone(),
+        _ => py.None().into_bound(py),
+    });
+    let attrs = PyTuple::new(py, values.collect::<SmallVec<[_; 4]>>())?;
     execute(py, &PyString::intern(py, op), &PyTuple::new(py, inputs)?, &attrs, None)
 }
 
@@ -311,14 +331,4 @@ pub(crate) fn destroy_resource(py: Python<'_>, handle: &Bound<'_, Tensor>) -> Py
     request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));
     request.attrs.insert("ignore_lookup_error", true);
     py.detach(|| context.execute(&mut request, |_| Ok(()))).or_raise().map(drop)
-}
-
-/// A row of a tensor, by an op that tapes record.
-pub(crate) fn row<'py>(tensor: &Bound<'py, PyAny>, row: usize) -> PyResult<Bound<'py, PyAny>> {
-    let py = tensor.py();
-    let [begin, end, step] = [[row], [row + 1], [1]].map(|place| PyList::new(py, place));
-    let inputs = [tensor.clone(), begin?.into_any(), end?.into_any(), step?.into_any()];
-    // Of the masks, in order, only the last says anything: that the one dimension goes.
-    let attrs = (0, 0, 0, 0, 1).into_pyobject(py)?;
-    execute(py, &PyString::intern(py, "StridedSlice"), &PyTuple::new(py, inputs)?, &attrs, None)
 }

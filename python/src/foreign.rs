@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, Element, Int2, Int4, UInt2, UInt4};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -58,13 +58,9 @@ impl<'py> Array<'py> {
             None => return Err(PyBufferError::new_err("the array interface has no shape")),
         };
         if let Some(strides) = self.field("strides")? {
-            let strides: Vec<isize> = strides.extract()?;
-            let mut expected = dtype.size() as isize;
-            for (&size, &stride) in shape.iter().zip(&strides).rev() {
-                if size > 1 && stride != expected && !shape.contains(&0) {
-                    return Ok(None);
-                }
-                expected = expected.saturating_mul(size as isize);
+            let strides: Vec<i64> = strides.extract()?;
+            if !lie_in_order(&shape, &strides, dtype.size()) {
+                return Ok(None);
             }
         }
         let shape = Shape::from(shape);
@@ -93,7 +89,7 @@ impl<'py> Array<'py> {
         if let Some(dtype) = self.dtype()?
             && let Some(tensor) = self.shared(dtype)?
         {
-            return if dtype == DataType::Bool { bools(tensor).map(Some) } else { Ok(Some(tensor)) };
+            return canonical(tensor).map(Some);
         }
         // NumPy orders them, and brings them into the machine's order of bytes.
         let py = self.owner.py();
@@ -112,8 +108,7 @@ impl<'py> Array<'py> {
         };
         let Some(array) = Array::of(&ordered) else { return Ok(None) };
         match array.dtype()? {
-            Some(DataType::Bool) => array.shared(DataType::Bool)?.map(bools).transpose(),
-            Some(dtype) => array.shared(dtype),
+            Some(dtype) => array.shared(dtype)?.map(canonical).transpose(),
             None => Err(PyValueError::new_err(format!(
                 "an array of dtype {} cannot be a tensor",
                 self.owner.getattr("dtype").map(|dtype| dtype.to_string()).unwrap_or_default()
@@ -122,8 +117,42 @@ impl<'py> Array<'py> {
     }
 }
 
-/// A copy of bools: Python may write other bytes than 0 and 1, which stand for true.
-pub(crate) fn bools(tensor: Tensor) -> PyResult<Tensor> {
-    let bools: Vec<bool> = tensor.bytes().or_raise()?.iter().map(|&byte| byte != 0).collect();
-    Tensor::from_vec(tensor.shape().clone(), bools).or_raise()
+/// Elements as Kernlink has them: a copy of bools, of which other bytes than 0 and 1 stand for true, and of integers of less than
+/// 8 bits, of which only the low bits count elsewhere. Python may write any bytes.
+pub(crate) fn canonical(tensor: Tensor) -> PyResult<Tensor> {
+    fn copied<T: Element>(tensor: &Tensor, element: fn(u8) -> T) -> PyResult<Tensor> {
+        let elements: Vec<T> = tensor.bytes().or_raise()?.iter().map(|&byte| element(byte)).collect();
+        Tensor::from_vec(tensor.shape().clone(), elements).or_raise()
+    }
+    match tensor.dtype() {
+        DataType::Bool => copied(&tensor, |byte| byte != 0),
+        DataType::Int2 => copied(&tensor, Int2::from_low_bits),
+        DataType::Int4 => copied(&tensor, Int4::from_low_bits),
+        DataType::Uint2 => copied(&tensor, UInt2::from_low_bits),
+        DataType::Uint4 => copied(&tensor, UInt4::from_low_bits),
+        _ => Ok(tensor),
+    }
+}
+
+/// Whether elements lie one after the other, the last dimension first: each stride is that of an element, `unit`, times the sizes of
+/// the dimensions behind it. Those of dimensions in which nobody steps do not count.
+pub(crate) fn lie_in_order(sizes: &[usize], strides: &[i64], unit: usize) -> bool {
+    if sizes.len() != strides.len() {
+        return false;
+    }
+    let mut expected = unit as i64;
+    let mut dimensions = sizes.iter().zip(strides).rev();
+    sizes.contains(&0)
+        || dimensions.all(|(&size, &stride)| {
+            let is_expected = size <= 1 || stride == expected;
+            expected = expected.saturating_mul(size as i64);
+            is_expected
+        })
+}
+
+/// Whether others may write to the memory of a tensor.
+pub(crate) fn is_shared(tensor: &Tensor) -> bool {
+    let is_here = tensor.dtype().is_pod() && tensor.device_memory().is_none();
+    // Only memory of Kernlink's own has a stamp.
+    is_here && tensor.inline_bits().is_none() && tensor.content_stamp().is_none()
 }

@@ -99,6 +99,12 @@ impl Given for Output {
     fn as_tensor(&self) -> Option<&CoreTensor> {
         None
     }
+
+    fn dtype(&self) -> Option<DataType> {
+        let target = TARGET.with_borrow(Clone::clone)?;
+        let state = lock(&target);
+        Some(state.graph.node(self.node).signature.outputs[self.index].dtype)
+    }
 }
 
 fn placeholder(
@@ -329,8 +335,17 @@ pub(crate) struct SymbolicTensor {
 }
 
 impl SymbolicTensor {
-    fn is_in_body(&self) -> bool {
-        lock(&self.graph).is_body
+    pub(crate) fn core_dtype(&self) -> DataType {
+        lock(&self.graph).graph.node(self.output.node).signature.outputs[self.output.index].dtype
+    }
+
+    /// In a function as the op `Equal`; in a graph whether it is the same output, which dicts of feeds ask.
+    fn equal<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, is: bool) -> PyResult<Bound<'py, PyAny>> {
+        let is_in_body = lock(&slf.get().graph).is_body;
+        match is_in_body && !other.is_none() {
+            true => crate::operators::equal(slf.as_any(), other, is),
+            false => Ok(PyBool::new(slf.py(), slf.get().is_same(other) == is).to_owned().into_any()),
+        }
     }
 
     fn is_same(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -360,8 +375,7 @@ impl SymbolicTensor {
     /// The dtype of the elements.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let dtype = lock(&self.graph).graph.node(self.output.node).signature.outputs[self.output.index].dtype;
-        dtype_object(py, dtype)
+        dtype_object(py, self.core_dtype())
     }
 
     /// What is known of the shape: `None` for any rank, or a tuple of sizes, `None` for those that are unknown.
@@ -402,39 +416,13 @@ impl SymbolicTensor {
         Ok(format!("<kernlink.SymbolicTensor {}: shape={shape}, dtype={dtype}>", self.name()))
     }
 
-    fn __lt__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::eager::run(slf.py(), "Less", &[slf.as_any(), other])
-    }
-
-    fn __le__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::eager::run(slf.py(), "LessEqual", &[slf.as_any(), other])
-    }
-
-    fn __gt__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::eager::run(slf.py(), "Greater", &[slf.as_any(), other])
-    }
-
-    fn __ge__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::eager::run(slf.py(), "GreaterEqual", &[slf.as_any(), other])
-    }
-
     fn __hash__(&self) -> u64 {
         (Arc::as_ptr(&self.graph).addr() as u64) ^ ((self.output.node.index() as u64) << 8) ^ self.output.index as u64
     }
 
-    /// In a function as the op `Equal`; in a graph whether it is the same output, which dicts of feeds ask.
-    fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        match slf.get().is_in_body() && !other.is_none() {
-            true => crate::eager::run(slf.py(), "Equal", &[slf.as_any(), other]),
-            false => Ok(PyBool::new(slf.py(), slf.get().is_same(other)).to_owned().into_any()),
-        }
-    }
-
-    fn __ne__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        match slf.get().is_in_body() && !other.is_none() {
-            true => crate::eager::run(slf.py(), "NotEqual", &[slf.as_any(), other]),
-            false => Ok(PyBool::new(slf.py(), !slf.get().is_same(other)).to_owned().into_any()),
-        }
+    /// Some elements: what `kernlink.Tensor` gives for the index, as nodes.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::tensor::elements(slf.as_any(), index)
     }
 
     /// Arrays of NumPy's leave their operators to it.

@@ -18,20 +18,24 @@ mod foreign;
 mod graph;
 mod interrupt;
 mod library;
+mod matching;
 mod metadata;
 mod model;
 mod operators;
 mod options;
+mod pickle;
 mod session;
 mod tape;
 mod tensor;
 mod values;
 
 use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
 
 #[pymodule]
 fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("OPERATORS", operators::NAMES.iter().copied().into_py_dict(module.py())?)?;
     module.add_class::<tensor::Tensor>()?;
     module.add_class::<tape::GradientTape>()?;
     module.add_class::<graph::Graph>()?;
@@ -50,6 +54,7 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<library::OpLibrary>()?;
     module.add_function(wrap_pyfunction!(convert::as_tensor, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::from_pickle, module)?)?;
     module.add_function(wrap_pyfunction!(describe::op_names, module)?)?;
     module.add_function(wrap_pyfunction!(describe::op_def, module)?)?;
     module.add_function(wrap_pyfunction!(eager::execute, module)?)?;

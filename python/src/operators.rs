@@ -1,95 +1,315 @@
-//! Python's operators, of tensors and of outputs of graphs.
+//! Python's operators, of tensors and of outputs of graphs: which methods there are, and which ops they run.
 
-/// Gives a class the operators that ops compute.
+use kernlink::dtype::DataType;
+use kernlink::graph::Operand;
+use kernlink::tensor::Tensor as CoreTensor;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+use crate::convert::{Converted, operand};
+use crate::dtypes::name_of;
+use crate::eager::run;
+use crate::graph::SymbolicTensor;
+use crate::tensor::Tensor;
+
+/// The one list of operators, given to a macro: those of two operands with their reflections, comparisons with theirs, and those of
+/// one operand. `__pow__`, `__eq__` and `__ne__` are of their own kinds, so that the macro names them itself.
+macro_rules! each_operator {
+    ($with:ident $($first:tt)*) => {
+        $with! {
+            $($first)*
+            [
+                __add__ __radd__ Add, __sub__ __rsub__ Sub, __mul__ __rmul__ Mul, __truediv__ __rtruediv__ TrueDiv,
+                __floordiv__ __rfloordiv__ FloorDiv, __mod__ __rmod__ Mod, __matmul__ __rmatmul__ MatMul,
+                __and__ __rand__ And, __or__ __ror__ Or, __xor__ __rxor__ Xor
+            ]
+            [
+                __lt__ __gt__ Less, __le__ __ge__ LessEqual, __gt__ __lt__ Greater, __ge__ __le__ GreaterEqual
+            ]
+            [__neg__ Neg, __abs__ Abs, __invert__ Invert]
+        }
+    };
+}
+
+/// Gives a class the operators. It has `equal(slf, other, is)` for `==` and `!=`.
 macro_rules! operators {
     ($class:ident) => {
+        crate::operators::each_operator!(operators $class);
+    };
+    (
+        $class:ident
+        [$($binary:ident $reflected:ident $binary_op:ident),*]
+        [$($compare:ident $mirrored:ident $compare_op:ident),*]
+        [$($unary:ident $unary_op:ident),*]
+    ) => {
         #[pymethods]
         impl $class {
-            fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "AddV2", &[slf.as_any(), other])
-            }
+            $(
+                fn $binary<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    let names = (stringify!($reflected), false);
+                    crate::operators::binary(crate::operators::Operator::$binary_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                }
 
-            fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "AddV2", &[other, slf.as_any()])
-            }
+                fn $reflected<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    let names = (stringify!($binary), true);
+                    crate::operators::binary(crate::operators::Operator::$binary_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                }
+            )*
 
-            fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Sub", &[slf.as_any(), other])
-            }
+            $(
+                fn $compare<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    let names = (stringify!($mirrored), false);
+                    crate::operators::binary(crate::operators::Operator::$compare_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                }
+            )*
 
-            fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Sub", &[other, slf.as_any()])
-            }
-
-            fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Mul", &[slf.as_any(), other])
-            }
-
-            fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Mul", &[other, slf.as_any()])
-            }
-
-            fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "RealDiv", &[slf.as_any(), other])
-            }
-
-            fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "RealDiv", &[other, slf.as_any()])
-            }
-
-            fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "FloorDiv", &[slf.as_any(), other])
-            }
-
-            fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "FloorDiv", &[other, slf.as_any()])
-            }
-
-            fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "FloorMod", &[slf.as_any(), other])
-            }
-
-            fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "FloorMod", &[other, slf.as_any()])
-            }
-
-            fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "BatchMatMulV2", &[slf.as_any(), other])
-            }
-
-            fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "BatchMatMulV2", &[other, slf.as_any()])
-            }
-
-            fn __and__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "LogicalAnd", &[slf.as_any(), other])
-            }
-
-            fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "LogicalOr", &[slf.as_any(), other])
-            }
+            $(
+                fn $unary<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                    crate::operators::unary(crate::operators::Operator::$unary_op, (slf.as_any(), slf.get().core_dtype()))
+                }
+            )*
 
             fn __pow__<'py>(
                 slf: &Bound<'py, Self>,
                 other: &Bound<'py, PyAny>,
-                _modulo: Option<&Bound<'py, PyAny>>,
+                modulo: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Pow", &[slf.as_any(), other])
+                crate::operators::power((slf.as_any(), slf.get().core_dtype()), other, modulo, ("__rpow__", false))
             }
 
-            fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Neg", &[slf.as_any()])
+            fn __rpow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                crate::operators::power((slf.as_any(), slf.get().core_dtype()), other, modulo, ("__pow__", true))
             }
 
-            fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "Abs", &[slf.as_any()])
+            fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                $class::equal(slf, other, true)
             }
 
-            fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                crate::eager::run(slf.py(), "LogicalNot", &[slf.as_any()])
+            fn __ne__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                $class::equal(slf, other, false)
             }
         }
     };
 }
 
-pub(crate) use operators;
+pub(crate) use {each_operator, operators};
+
+macro_rules! names {
+    (
+        [$($binary:ident $reflected:ident $binary_op:ident),*]
+        [$($compare:ident $mirrored:ident $compare_op:ident),*]
+        [$($unary:ident $unary_op:ident),*]
+    ) => {
+        &[
+            $((stringify!($binary), 1), (stringify!($reflected), 1),)*
+            $((stringify!($compare), 1),)*
+            $((stringify!($unary), 0),)*
+            ("__pow__", 2), ("__rpow__", 2), ("__eq__", 1), ("__ne__", 1),
+        ]
+    };
+}
+
+/// The names of the methods, which variables have, too, and what each takes beside its own operand.
+pub(crate) const NAMES: &[(&str, usize)] = each_operator!(names);
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Operator {
+    Add,
+    Sub,
+    Mul,
+    TrueDiv,
+    FloorDiv,
+    Mod,
+    MatMul,
+    Pow,
+    And,
+    Or,
+    Xor,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Neg,
+    Abs,
+    Invert,
+}
+
+impl Operator {
+    /// The op that computes it for elements of a dtype.
+    fn op(self, dtype: DataType) -> &'static str {
+        match (self, dtype) {
+            (Operator::Add, DataType::String) => "Add",
+            (Operator::Add, _) => "AddV2",
+            (Operator::Sub, _) => "Sub",
+            (Operator::Mul, _) => "Mul",
+            (Operator::TrueDiv, _) => "RealDiv",
+            (Operator::FloorDiv, _) => "FloorDiv",
+            (Operator::Mod, _) => "FloorMod",
+            (Operator::MatMul, _) => "BatchMatMulV2",
+            (Operator::Pow, _) => "Pow",
+            (Operator::And, DataType::Bool) => "LogicalAnd",
+            (Operator::And, _) => "BitwiseAnd",
+            (Operator::Or, DataType::Bool) => "LogicalOr",
+            (Operator::Or, _) => "BitwiseOr",
+            // There is no op for one of two bools: it is that they differ.
+            (Operator::Xor, DataType::Bool) => "NotEqual",
+            (Operator::Xor, _) => "BitwiseXor",
+            (Operator::Less, _) => "Less",
+            (Operator::LessEqual, _) => "LessEqual",
+            (Operator::Greater, _) => "Greater",
+            (Operator::GreaterEqual, _) => "GreaterEqual",
+            (Operator::Neg, _) => "Neg",
+            (Operator::Abs, DataType::Complex64 | DataType::Complex128) => "ComplexAbs",
+            (Operator::Abs, _) => "Abs",
+            (Operator::Invert, DataType::Bool) => "LogicalNot",
+            (Operator::Invert, _) => "Invert",
+        }
+    }
+}
+
+/// The dtype of a tensor, or of an output of a graph.
+fn dtype_of(value: &Bound<'_, PyAny>) -> Option<DataType> {
+    match value.cast::<Tensor>() {
+        Ok(tensor) => Some(tensor.get().core_dtype()),
+        Err(_) => value.cast::<SymbolicTensor>().ok().map(|output| output.get().core_dtype()),
+    }
+}
+
+/// An operator of two operands, of which `this` is a tensor or an output of a graph: the first, or the second if it is reflected. The
+/// name is that of the method that the other operand is asked for if it is nothing that becomes a tensor.
+///
+/// # Errors
+/// TypeError for what cannot be the other operand; those of the op.
+pub(crate) fn binary<'py>(
+    operator: Operator,
+    (this, dtype): (&Bound<'py, PyAny>, DataType),
+    other: &Bound<'py, PyAny>,
+    (asked, is_reflected): (&'static str, bool),
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = this.py();
+    let compute = || match operator == Operator::TrueDiv && dtype.is_integer() {
+        true => {
+            let float = float_for(dtype);
+            let (this, other) = (cast(this, float)?, cast(&alike(other, dtype)?, float)?);
+            let (x, y) = if is_reflected { (other, this) } else { (this, other) };
+            run(py, operator.op(dtype), &[&x, &y], None)
+        }
+        false => {
+            let (x, y) = if is_reflected { (other, this) } else { (this, other) };
+            run(py, operator.op(dtype), &[x, y], None)
+        }
+    };
+    match compute() {
+        Err(error) if error.is_instance_of::<PyTypeError>(py) && has_own(other, asked) => {
+            Ok(py.NotImplemented().into_bound(py))
+        }
+        result => result,
+    }
+}
+
+/// Whether another package's class has the operator, which so can do what tensors cannot.
+fn has_own(other: &Bound<'_, PyAny>, method: &str) -> bool {
+    let kind = other.get_type();
+    let is_builtin = kind.module().is_ok_and(|module| module == "builtins" || module == "numpy");
+    let is_tensor = dtype_of(other).is_some() || other.hasattr("__kernlink_tensor__").unwrap_or(false);
+    !is_builtin && !is_tensor && kind.hasattr(method).unwrap_or(false)
+}
+
+/// `this ** other`, or the other way round.
+///
+/// # Errors
+/// TypeError if there is a modulo; those of [`binary`].
+pub(crate) fn power<'py>(
+    this: (&Bound<'py, PyAny>, DataType),
+    other: &Bound<'py, PyAny>,
+    modulo: Option<&Bound<'py, PyAny>>,
+    names: (&'static str, bool),
+) -> PyResult<Bound<'py, PyAny>> {
+    if modulo.is_some_and(|modulo| !modulo.is_none()) {
+        return Err(PyTypeError::new_err("powers of tensors have no modulo"));
+    }
+    binary(Operator::Pow, this, other, names)
+}
+
+/// `this == other`, or whether it is not so: by element, and one bool for operands whose shapes do not suit each other. Nothing equals
+/// `None`.
+///
+/// # Errors
+/// TypeError for what cannot be the other operand.
+pub(crate) fn equal<'py>(this: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>, is: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = this.py();
+    let bool = |value: bool| PyBool::new(py, value).to_owned().into_any();
+    if other.is_none() {
+        return Ok(bool(!is));
+    }
+    let (op, asked) = if is { ("Equal", "__eq__") } else { ("NotEqual", "__ne__") };
+    match run(py, op, &[this, other], Some(("incompatible_shape_error", bool(false)))) {
+        // Each object has these: one that does more than tell objects apart says so.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) && has_own(other, asked) => {
+            let object = py.get_type::<PyAny>().getattr(asked)?;
+            match other.get_type().getattr(asked)?.is(&object) {
+                true => Err(error),
+                false => Ok(py.NotImplemented().into_bound(py)),
+            }
+        }
+        result => result,
+    }
+}
+
+/// An operator of one operand, which is a tensor or an output of a graph.
+///
+/// # Errors
+/// Those of the op.
+pub(crate) fn unary<'py>(
+    operator: Operator,
+    (this, dtype): (&Bound<'py, PyAny>, DataType),
+) -> PyResult<Bound<'py, PyAny>> {
+    let size = match (operator, dtype) {
+        (Operator::Abs, DataType::Complex64) => Some(DataType::Float),
+        (Operator::Abs, DataType::Complex128) => Some(DataType::Double),
+        _ => None,
+    };
+    let named =
+        size.map(|size| Ok::<_, PyErr>(("Tout", name_of(size).into_pyobject(this.py())?.into_any()))).transpose()?;
+    run(this.py(), operator.op(dtype), &[this], named)
+}
+
+/// The floats in which integers are divided.
+fn float_for(dtype: DataType) -> DataType {
+    if dtype.size() <= 2 { DataType::Float } else { DataType::Double }
+}
+
+fn cast<'py>(value: &Bound<'py, PyAny>, dtype: DataType) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    run(py, "Cast", &[value], Some(("DstT", name_of(dtype).into_pyobject(py)?.into_any())))
+}
+
+/// The other operand of what an op does not take as it is: of the dtype that it would have as an input beside that.
+fn alike<'py>(value: &Bound<'py, PyAny>, dtype: DataType) -> PyResult<Bound<'py, PyAny>> {
+    let refused = |other: DataType| {
+        PyTypeError::new_err(format!("the operands are of the dtypes {} and {}", name_of(dtype), name_of(other)))
+    };
+    let value = match value.getattr("__kernlink_tensor__") {
+        Ok(read) => read.call0()?,
+        Err(_) => value.clone(),
+    };
+    if let Some(other) = dtype_of(&value) {
+        return if other == dtype { Ok(value) } else { Err(refused(other)) };
+    }
+    let tensor = match operand::<CoreTensor>(&value)? {
+        Converted::Flexible(flexible) if flexible.becomes(dtype) => crate::eager::cast(flexible.tensor, dtype)?,
+        Converted::Flexible(flexible) => flexible.tensor,
+        Converted::Operand(operand) => match operand.with_dtype(dtype) {
+            Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
+        },
+    };
+    if tensor.dtype() != dtype {
+        return Err(refused(tensor.dtype()));
+    }
+    Ok(Bound::new(value.py(), Tensor::new(tensor))?.into_any())
+}

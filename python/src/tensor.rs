@@ -2,19 +2,19 @@
 
 use std::sync::OnceLock;
 
-use kernlink::dtype::{Complex64, DataType, TString};
+use kernlink::dispatch_pod;
+use kernlink::dtype::{DataType, Scalar, ScalarElement, TString};
 use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::tensor::Tensor as CoreTensor;
-use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyComplex, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyRange, PyTuple};
 
 use crate::convert::tensor_of;
 use crate::dtypes::{dtype_of, name_of, to_array_interface};
-use crate::eager::run;
 use crate::error::Raise;
+use crate::foreign::is_shared;
 use crate::operators::operators;
 
 /// An array of elements of one dtype, which never changes.
@@ -33,6 +33,24 @@ impl Tensor {
 
     pub(crate) fn core(&self) -> &CoreTensor {
         &self.0
+    }
+
+    pub(crate) fn core_dtype(&self) -> DataType {
+        self.0.dtype()
+    }
+
+    /// The tensor, or a copy of it if others may write to its memory.
+    pub(crate) fn owned(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        if !is_shared(slf.get().core()) {
+            return Ok(slf);
+        }
+        let mut copy = slf.get().core().clone();
+        copy.make_unique().or_raise()?;
+        Bound::new(slf.py(), Tensor::new(copy))
+    }
+
+    fn equal<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, is: bool) -> PyResult<Bound<'py, PyAny>> {
+        crate::operators::equal(slf.as_any(), other, is)
     }
 
     /// As tapes know it.
@@ -64,38 +82,28 @@ pub(crate) fn dtype_object(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_
 
 /// The element at a place.
 fn element<'py>(py: Python<'py>, tensor: &CoreTensor, index: usize) -> PyResult<Bound<'py, PyAny>> {
-    macro_rules! number {
-        ($type:ty, $convert:expr) => {{
-            let convert: fn(&$type) -> _ = $convert;
-            Ok(convert(&tensor.as_slice::<$type>().or_raise()?[index]).into_pyobject(py)?.into_any())
-        }};
+    if let Ok(texts) = tensor.as_slice::<TString>() {
+        return Ok(PyBytes::new(py, texts[index].as_bytes()).into_any());
     }
-    match tensor.dtype() {
-        DataType::Float => number!(f32, |&value| f64::from(value)),
-        DataType::Double => number!(f64, |&value| value),
-        DataType::Int8 => number!(i8, |&value| value),
-        DataType::Int16 => number!(i16, |&value| value),
-        DataType::Int32 => number!(i32, |&value| value),
-        DataType::Int64 => number!(i64, |&value| value),
-        DataType::Uint8 => number!(u8, |&value| value),
-        DataType::Uint16 => number!(u16, |&value| value),
-        DataType::Uint32 => number!(u32, |&value| value),
-        DataType::Uint64 => number!(u64, |&value| value),
-        DataType::Bool => {
-            Ok(pyo3::types::PyBool::new(py, tensor.as_slice::<bool>().or_raise()?[index]).to_owned().into_any())
-        }
-        DataType::Complex64 => {
-            let value = tensor.as_slice::<kernlink::dtype::Complex32>().or_raise()?[index];
-            Ok(PyComplex::from_doubles(py, value.re.into(), value.im.into()).into_any())
-        }
-        DataType::Complex128 => {
-            let value: Complex64 = tensor.as_slice::<Complex64>().or_raise()?[index];
-            Ok(PyComplex::from_doubles(py, value.re, value.im).into_any())
-        }
-        DataType::String => Ok(PyBytes::new(py, tensor.as_slice::<TString>().or_raise()?[index].as_bytes()).into_any()),
-        dtype if dtype.is_floating() => element(py, &crate::eager::cast(tensor.clone(), DataType::Float)?, index),
-        dtype => Err(PyTypeError::new_err(format!("Python has no elements for dtype {}", name_of(dtype)))),
+    let scalar = dispatch_pod!(tensor.dtype(), T => tensor.as_slice::<T>().or_raise()?[index].to_scalar());
+    match scalar {
+        Some(Scalar::Bool(value)) => Ok(PyBool::new(py, value).to_owned().into_any()),
+        Some(Scalar::Integer(value)) => Ok(match i64::try_from(value) {
+            Ok(value) => value.into_pyobject(py)?.into_any(),
+            Err(_) => (value as u64).into_pyobject(py)?.into_any(),
+        }),
+        Some(Scalar::Float(value)) => Ok(value.into_pyobject(py)?.into_any()),
+        Some(Scalar::Complex(value)) => Ok(PyComplex::from_doubles(py, value.re, value.im).into_any()),
+        None => Err(PyTypeError::new_err(format!("Python has no elements for dtype {}", name_of(tensor.dtype())))),
     }
+}
+
+/// The elements of a tensor, or of an output of a graph, that an index means.
+pub(crate) fn elements<'py>(tensor: &Bound<'py, PyAny>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static ELEMENTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = tensor.py();
+    let find = || -> PyResult<_> { Ok(py.import("kernlink._slices")?.getattr("elements")?.unbind()) };
+    ELEMENTS.get_or_try_init(py, find)?.bind(py).call1((tensor, index))
 }
 
 /// Nested lists of the elements from `start` on.
@@ -152,40 +160,12 @@ impl Tensor {
         self.0.num_bytes()
     }
 
-    /// The elements as an array of NumPy's, which shares their memory and cannot be written to. Strings are copied, as an array of
-    /// objects.
+    /// The elements as an array of NumPy's, which shares their memory and cannot be written to; strings are copied, as an array of
+    /// objects. Of a scalar one of NumPy's, or bytes.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, tensor) = (slf.py(), &slf.get().0);
-        let numpy = py.import("numpy")?;
-        if to_array_interface(tensor.dtype()).is_some() {
-            return numpy.call_method1("asarray", (slf,));
-        }
-        let shape = slf.get().shape(py)?;
-        if tensor.dtype() == DataType::String {
-            let array = numpy.call_method1("empty", (&shape, "O"))?;
-            let flat = PyList::empty(py);
-            for index in 0..tensor.num_elements() {
-                flat.append(element(py, tensor, index)?)?;
-            }
-            match shape.is_empty() {
-                true => array.set_item(shape, flat.get_item(0)?)?,
-                false => array.getattr("flat")?.set_item(py.Ellipsis(), flat)?,
-            }
-            return Ok(array);
-        }
-        if !tensor.dtype().is_pod() {
-            let message = format!("NumPy has no elements for dtype {}", name_of(tensor.dtype()));
-            return Err(PyTypeError::new_err(message));
-        }
-        // What packages add to NumPy: `ml_dtypes` has bfloat16 and the small floats.
-        let dtype = dtype_object(py, tensor.dtype())?.getattr("as_numpy_dtype")?;
-        let raw = match tensor.dtype().size() {
-            1 => "u1",
-            2 => "u2",
-            _ => return Err(PyTypeError::new_err(format!("NumPy has no {}", name_of(tensor.dtype())))),
-        };
-        let view = Py::new(py, Raw(tensor.clone(), raw))?;
-        numpy.call_method1("asarray", (view,))?.call_method1("view", (dtype,))
+        let array = to_array(slf)?;
+        // What NumPy gives for the element of an array.
+        if slf.get().0.rank() == 0 { array.get_item(PyTuple::empty(slf.py())) } else { Ok(array) }
     }
 
     #[getter(__array_interface__)]
@@ -203,12 +183,29 @@ impl Tensor {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = Tensor::numpy(slf)?;
-        let array = match dtype {
-            Some(dtype) => array.call_method1("astype", (dtype,))?,
-            None => array,
-        };
-        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+        let array = to_array(slf)?;
+        let dtype = dtype.filter(|dtype| !array.getattr("dtype").and_then(|own| own.eq(dtype)).unwrap_or(false));
+        let is_string = slf.get().0.dtype() == DataType::String;
+        match (dtype, copy) {
+            (None, Some(false)) if !is_string => Ok(array),
+            (_, Some(false)) => Err(PyValueError::new_err("the elements cannot be had in an array without a copy")),
+            (Some(dtype), _) => array.call_method1("astype", (dtype,)),
+            (None, Some(true)) if !is_string => array.call_method0("copy"),
+            (None, _) => Ok(array),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let make = py.import("kernlink._kernlink")?.getattr("from_pickle")?;
+        Ok((make, crate::pickle::to_pickle(py, &self.0)?).into_pyobject(py)?.into_any())
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        Tensor::owned(slf)
     }
 
     #[pyo3(signature = (**options))]
@@ -222,10 +219,7 @@ impl Tensor {
 
     /// The elements in nested lists of Python's numbers, or of bytes; the element itself of a scalar.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let dtype = self.0.dtype();
-        let is_small = dtype.is_floating() && !matches!(dtype, DataType::Float | DataType::Double);
-        let tensor = if is_small { &crate::eager::cast(self.0.clone(), DataType::Float)? } else { &self.0 };
-        nested(py, tensor, tensor.shape().dims(), 0)
+        nested(py, &self.0, self.0.shape().dims(), 0)
     }
 
     /// The only element.
@@ -245,37 +239,57 @@ impl Tensor {
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.get_type::<pyo3::types::PyInt>().call1((self.item(py)?,))
+        py.get_type::<PyInt>().call1((self.item(py)?,))
     }
 
-    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
-        self.item(py)?.extract()
+    fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.get_type::<PyFloat>().call1((self.item(py)?,))
+    }
+
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.get_type::<PyComplex>().call1((self.item(py)?,))
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.0.dtype().is_integer() {
+        match self.0.dtype().is_integer() && self.0.rank() == 0 {
             true => self.item(py),
-            false => Err(PyTypeError::new_err("only a tensor of integers is an index")),
+            false => Err(PyTypeError::new_err("only a scalar tensor of integers is an index")),
         }
     }
 
-    /// A row.
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: isize) -> PyResult<Bound<'py, PyAny>> {
-        let this = slf.get();
-        let Some(&rows) = this.0.shape().dims().first() else {
-            return Err(PyIndexError::new_err("a scalar tensor has no rows"));
-        };
-        let at = if index < 0 { index + rows as isize } else { index };
-        let Some(row) = usize::try_from(at).ok().filter(|row| *row < rows) else {
-            return Err(PyIndexError::new_err(format!("there are {rows} rows, and no row {index}")));
-        };
-        if crate::tape::is_recording() {
-            return crate::eager::row(slf.as_any(), row);
+    /// A scalar as its element is written; others only without a specification.
+    fn __format__<'py>(slf: &Bound<'py, Self>, specification: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match specification.is_empty() {
+            true => Ok(slf.str()?.into_any()),
+            false => py.import("builtins")?.call_method1("format", (slf.get().item(py)?, specification)),
         }
-        let mut shape = this.0.shape().clone();
-        shape.remove(0);
-        let row = this.0.slice_rows(row, row + 1).and_then(|row| row.reshaped(shape)).or_raise()?;
-        Ok(Bound::new(slf.py(), Tensor::new(row))?.into_any())
+    }
+
+    /// Some elements, as TensorFlow's tensors give them: integers, slices, `...`, `None`, tensors of these, and masks of bools.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if index.is_exact_instance_of::<PyInt>()
+            && !crate::tape::is_recording()
+            && let (Ok(at), Some(&rows)) = (index.extract::<isize>(), slf.get().0.shape().dims().first())
+            && let Some(row) = if at < 0 { rows.checked_add_signed(at) } else { Some(at as usize) }
+            && row < rows
+        {
+            let mut shape = slf.get().0.shape().clone();
+            shape.remove(0);
+            let row = slf.get().0.slice_rows(row, row + 1).and_then(|row| row.reshaped(shape)).or_raise()?;
+            return Ok(Bound::new(slf.py(), Tensor::new(row))?.into_any());
+        }
+        elements(slf.as_any(), index)
+    }
+
+    /// The rows.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Some(&rows) = slf.get().0.shape().dims().first() else {
+            return Err(PyTypeError::new_err("a scalar tensor has no rows to iterate over"));
+        };
+        let indices = py.get_type::<PyRange>().call1((rows,))?;
+        py.import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, indices))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
@@ -290,22 +304,6 @@ impl Tensor {
         format!("<kernlink.Tensor: shape={dims}, dtype={dtype}, value={values}>")
     }
 
-    fn __richcmp__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-        op: CompareOp,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let op = match op {
-            CompareOp::Eq => "Equal",
-            CompareOp::Ne => "NotEqual",
-            CompareOp::Lt => "Less",
-            CompareOp::Le => "LessEqual",
-            CompareOp::Gt => "Greater",
-            CompareOp::Ge => "GreaterEqual",
-        };
-        run(slf.py(), op, &[slf.as_any(), other])
-    }
-
     fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
         let _ = slf;
         Err(PyTypeError::new_err("a tensor is not hashable: use `id(tensor)`, or its elements"))
@@ -313,6 +311,41 @@ impl Tensor {
 }
 
 operators!(Tensor);
+
+/// The elements as an array of NumPy's, also of a scalar.
+fn to_array<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, core) = (tensor.py(), tensor.get().core());
+    let numpy = py.import("numpy")?;
+    if to_array_interface(core.dtype()).is_some() {
+        return numpy.call_method1("asarray", (tensor,));
+    }
+    if core.dtype() == DataType::String {
+        let shape = tensor.get().shape(py)?;
+        let array = numpy.call_method1("empty", (&shape, "O"))?;
+        let flat = PyList::empty(py);
+        for index in 0..core.num_elements() {
+            flat.append(element(py, core, index)?)?;
+        }
+        match shape.is_empty() {
+            true => array.set_item(shape, flat.get_item(0)?)?,
+            false => array.getattr("flat")?.set_item(py.Ellipsis(), flat)?,
+        }
+        return Ok(array);
+    }
+    if !core.dtype().is_pod() {
+        let message = format!("NumPy has no elements for dtype {}", name_of(core.dtype()));
+        return Err(PyTypeError::new_err(message));
+    }
+    // What packages add to NumPy: `ml_dtypes` has bfloat16 and the small floats.
+    let dtype = dtype_object(py, core.dtype())?.getattr("as_numpy_dtype")?;
+    let raw = match core.dtype().size() {
+        1 => "u1",
+        2 => "u2",
+        _ => return Err(PyTypeError::new_err(format!("NumPy has no {}", name_of(core.dtype())))),
+    };
+    let view = Py::new(py, Raw(core.clone(), raw))?;
+    numpy.call_method1("asarray", (view,))?.call_method1("view", (dtype,))
+}
 
 /// Elements that NumPy sees as integers of their size.
 #[pyclass(frozen)]

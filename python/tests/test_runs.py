@@ -188,7 +188,7 @@ def test_a_session_names_what_is_wrong_with_a_feed() -> None:
     with graph:
         RAW.Neg(x=graph.get_operation_by_name("x").outputs[0], name="y")
     session = kl.Session(graph)
-    for value in ("a", np.zeros(2), object()):
+    for value in ("a", kl.constant(np.zeros(2)), object()):
         with pytest.raises(TypeError, match="x"):
             session.run("y", {"x": value})
     with pytest.raises(kl.errors.InvalidArgumentError, match="x"):
@@ -498,7 +498,7 @@ def test_a_model_of_tensorflow_2(answers: dict[str, kl.Tensor]) -> None:
     with pytest.raises(kl.errors.InvalidArgumentError, match="y"):
         serve(y=x)
     with pytest.raises(TypeError, match="x: .*float32"):
-        serve(x=np.zeros((1, 3)))
+        serve(x=kl.constant(np.zeros((1, 3))))
     with pytest.raises(kl.errors.NotFoundError, match="train"):
         kl.saved_model.load(MODELS / "tf2", "train")
 
