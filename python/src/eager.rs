@@ -113,17 +113,17 @@ pub(crate) fn execute<'py>(
         return give(py, results.into_iter().map(Tensor::of_traced), &lengths);
     }
     let (mut request, lent) = request::<CoreTensor>(def, inputs, attrs, name)?;
-    let results = {
+    let mut results = {
         let (request, lengths) = (&mut request, &mut lengths);
-        py.detach(move || {
+        let compute = move |context: &EagerContext| {
             context.execute(request, |signature| {
                 let ranges = signature.output_ranges.iter().zip(&*def.outputs);
                 lengths.extend(ranges.map(|(range, arg)| arg.is_list().then_some(range.len())));
                 Ok(())
             })
-        })
+        };
+        run_in_context(py, context, def, compute)?
     };
-    let mut results = results.or_raise()?;
     lent.keep_out_of(&mut results)?;
     give(py, results.into_iter().map(Tensor::new), &lengths)
 }
@@ -303,6 +303,26 @@ fn give<'py, T: PyClass + Into<PyClassInitializer<T>>>(
             let outputs = several.iter().map(output).collect::<PyResult<Vec<_>>>()?;
             Ok(PyTuple::new(py, outputs)?.into_any())
         }
+    }
+}
+
+/// Does what runs an op in a context, which Ctrl-C cancels if the op may wait: what ends by itself before long is not worth the
+/// watching.
+///
+/// # Errors
+/// Those of `work`, and what handlers of signals raise.
+pub(crate) fn run_in_context<T: Send>(
+    py: Python<'_>,
+    context: &EagerContext,
+    def: &OpDef,
+    work: impl FnOnce(&EagerContext) -> kernlink::Result<T> + Send,
+) -> PyResult<T> {
+    match context.registry().may_wait(&def.name) {
+        true => crate::interrupt::run(py, |cancellation| match cancellation {
+            Some(cancellation) => work(&context.cancelled_by(&cancellation)),
+            None => work(context),
+        }),
+        false => py.detach(|| work(context)).or_raise(),
     }
 }
 

@@ -1,11 +1,17 @@
-//! Ctrl-C while something runs: the run is cancelled, and Python raises what it raises for the signal.
+//! Ctrl-C while something runs: what Python does for the signal happens at once, and if that raises an error the run is cancelled.
 //!
 //! Python looks at signals between its own instructions, of which there are none while Rust runs. So for the time of a run on
-//! Python's main thread another handler stands before Python's: it wakes a thread that cancels the run.
+//! Python's main thread another handler stands before Python's: it wakes a thread that sees to the run. Where Python's own handler is
+//! in place, which raises KeyboardInterrupt, the run is cancelled. A handler of the program's may do anything, and only on the main
+//! thread: for it that thread is kept free, and the run is on another.
 
+use kernlink::Error;
 use kernlink::step::Cancellation;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use self::bell::Bell;
+use self::watch::{Means, Watched};
 use crate::error::Raise;
 
 /// Does `run` without holding the interpreter, with what Ctrl-C cancels.
@@ -16,35 +22,141 @@ pub(crate) fn run<T: Send>(
     py: Python<'_>,
     run: impl FnOnce(Option<Cancellation>) -> kernlink::Result<T> + Send,
 ) -> PyResult<T> {
-    let watched = unix::Watched::begin(py)?;
-    let cancellation = watched.as_ref().map(|watched| watched.cancellation.clone());
-    let result = py.detach(|| run(cancellation));
-    if watched.is_some_and(|watched| watched.cancellation.is_cancelled()) {
-        py.check_signals()?;
+    let Some(watched) = Watched::begin(py)? else { return py.detach(|| run(None)).or_raise() };
+    match watched.means() {
+        Means::Cancel(cancellation) => {
+            let result = py.detach(|| run(Some(cancellation.clone())));
+            let is_cancelled = cancellation.is_cancelled();
+            drop(watched);
+            if is_cancelled {
+                py.check_signals()?;
+            }
+            result.or_raise()
+        }
+        Means::Ring(bell) => run_aside(py, &watched, bell, run),
     }
-    result.or_raise()
+}
+
+/// Does `run` on another thread, while this one does what Python's handlers do.
+fn run_aside<T: Send>(
+    py: Python<'_>,
+    watched: &Watched,
+    bell: &Bell,
+    run: impl FnOnce(Option<Cancellation>) -> kernlink::Result<T> + Send,
+) -> PyResult<T> {
+    let cancellation = Cancellation::new();
+    std::thread::scope(|scope| {
+        let given = cancellation.clone();
+        let work = move || {
+            let _done = bell.at_end();
+            run(Some(given))
+        };
+        // As large a stack as main threads have.
+        let worker = std::thread::Builder::new().name("kernlink-run".to_owned()).stack_size(8 << 20);
+        let worker = worker
+            .spawn_scoped(scope, work)
+            .map_err(|error| PyRuntimeError::new_err(format!("there can be no thread for the run: {error}")))?;
+        let mut raised = None;
+        while py.detach(|| bell.wait()) {
+            if raised.is_none()
+                && let Err(error) = py.check_signals()
+            {
+                raised = Some(error);
+                cancellation.cancel(Error::cancelled("interrupted"));
+            }
+            // What Python calls for the signal may have set another handler.
+            watched.stand();
+        }
+        let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match raised {
+            Some(error) => Err(error),
+            None => result.or_raise(),
+        }
+    })
+}
+
+/// Wakes the main thread, which waits for a run.
+mod bell {
+    use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+    #[derive(Default)]
+    pub(super) struct Bell {
+        state: Mutex<State>,
+        changed: Condvar,
+    }
+
+    #[derive(Default)]
+    struct State {
+        is_rung: bool,
+        has_ended: bool,
+    }
+
+    impl Bell {
+        fn lock(&self) -> MutexGuard<'_, State> {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Says that there was a signal.
+        pub(super) fn ring(&self) {
+            self.lock().is_rung = true;
+            self.changed.notify_all();
+        }
+
+        /// Waits until there was a signal, which is true, or until the run has ended.
+        pub(super) fn wait(&self) -> bool {
+            let waits = |state: &mut State| !state.is_rung && !state.has_ended;
+            let mut state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut state.is_rung)
+        }
+
+        /// Says that the run has ended when the guard is dropped.
+        pub(super) fn at_end(&self) -> AtEnd<'_> {
+            AtEnd(self)
+        }
+    }
+
+    pub(super) struct AtEnd<'b>(&'b Bell);
+
+    impl Drop for AtEnd<'_> {
+        fn drop(&mut self) {
+            self.0.lock().has_ended = true;
+            self.0.changed.notify_all();
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
-mod unix {
+mod watch {
     use std::cell::Cell;
     use std::mem::MaybeUninit;
-    use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-    use std::sync::{Mutex, OnceLock, PoisonError};
+    use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
     use kernlink::Error;
     use kernlink::step::Cancellation;
     use pyo3::prelude::*;
+    use pyo3::sync::PyOnceLock;
+
+    use super::bell::Bell;
 
     /// A run on Python's main thread.
     pub(super) struct Watched {
-        pub(super) cancellation: Cancellation,
+        means: Means,
         before: libc::sigaction,
     }
 
-    /// The run that Ctrl-C cancels.
-    static CURRENT: Mutex<Option<Cancellation>> = Mutex::new(None);
-    /// Where the handler writes.
+    /// What is done for the signal.
+    #[derive(Clone)]
+    pub(super) enum Means {
+        Cancel(Cancellation),
+        Ring(Arc<Bell>),
+    }
+
+    /// The run that Ctrl-C is for, with its number.
+    static CURRENT: Mutex<Option<(u64, Means)>> = Mutex::new(None);
+    /// The number of that run; 0 if there is none.
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    /// Where the handler writes the number.
     static PIPE: AtomicI32 = AtomicI32::new(-1);
     /// Python's handler.
     static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
@@ -53,22 +165,28 @@ mod unix {
         static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
     }
 
+    fn current() -> MutexGuard<'static, Option<(u64, Means)>> {
+        CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     extern "C" fn interrupted(signal: libc::c_int) {
-        // SAFETY: these may be called in a handler. What was Python's handler is one that takes a number.
+        // SAFETY: these may be called in a handler. What was Python's handler is one that takes a number. It comes first: who is
+        // woken asks Python whether there was a signal.
         unsafe {
             let place = libc::__errno_location();
             let errno = *place;
-            libc::write(PIPE.load(Ordering::Relaxed), [0u8].as_ptr().cast(), 1);
             let before = BEFORE.load(Ordering::Relaxed);
             if before != libc::SIG_DFL && before != libc::SIG_IGN {
                 let before: extern "C" fn(libc::c_int) = std::mem::transmute(before);
                 before(signal);
             }
+            let number = NUMBER.load(Ordering::Acquire).to_ne_bytes();
+            libc::write(PIPE.load(Ordering::Relaxed), number.as_ptr().cast(), number.len());
             *place = errno;
         }
     }
 
-    /// Starts the thread that cancels runs; false if there can be none. A forked child has no such thread, and the pipe is its
+    /// Starts the thread that sees to runs; false if there can be none. A forked child has no such thread, and the pipe is its
     /// parent's.
     fn watch() -> bool {
         static STARTED: OnceLock<Option<u32>> = OnceLock::new();
@@ -78,18 +196,25 @@ mod unix {
 
     fn start() -> bool {
         let mut ends = [0; 2];
-        // SAFETY: room for two descriptors.
-        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-            return false;
+        // SAFETY: room for two descriptors; the second is a pipe's end. A handler must not wait for room in the pipe.
+        unsafe {
+            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0
+                || libc::fcntl(ends[1], libc::F_SETFL, libc::O_NONBLOCK) != 0
+            {
+                return false;
+            }
         }
         PIPE.store(ends[1], Ordering::Relaxed);
         let watch = move || {
-            let mut byte = [0u8];
-            // SAFETY: room for a byte.
-            while unsafe { libc::read(ends[0], byte.as_mut_ptr().cast(), 1) } == 1 {
-                let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if let Some(current) = current {
-                    current.cancel(Error::cancelled("interrupted"));
+            let mut number = [0u8; 8];
+            // SAFETY: room for a number; what is written at once, and is no longer than a page, is read at once.
+            while unsafe { libc::read(ends[0], number.as_mut_ptr().cast(), number.len()) } == number.len() as isize {
+                // A signal for a run that has ended meanwhile is not for the next.
+                let means = current().clone().filter(|(own, _)| *own == u64::from_ne_bytes(number));
+                match means {
+                    Some((_, Means::Cancel(cancellation))) => cancellation.cancel(Error::cancelled("interrupted")),
+                    Some((_, Means::Ring(bell))) => bell.ring(),
+                    None => {}
                 }
             }
         };
@@ -106,72 +231,119 @@ mod unix {
         Ok(is_main)
     }
 
-    /// Whether a handler is called for Ctrl-C: it may be ignored, or left to the system.
-    fn is_handled() -> bool {
+    /// Whether Python's handler of the signal is that which raises KeyboardInterrupt, and nothing else.
+    fn is_pythons_own(py: Python<'_>) -> PyResult<bool> {
+        static FUNCTIONS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+        // Python's `signal` makes members of enums of what this gives, which takes longer than a call of a small op.
+        let (get, own) = FUNCTIONS.get_or_try_init(py, || -> PyResult<_> {
+            let signal = py.import("_signal")?;
+            Ok((signal.getattr("getsignal")?.unbind(), signal.getattr("default_int_handler")?.unbind()))
+        })?;
+        Ok(get.bind(py).call1((libc::SIGINT,))?.is(own.bind(py)))
+    }
+
+    /// The handler that stands.
+    fn standing() -> libc::sigaction {
         let mut now = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: room for what stands there; zeros are no handler.
-        let now = unsafe {
+        // SAFETY: room for what stands there; zeros are no flags and no signals.
+        unsafe {
             libc::sigaction(libc::SIGINT, std::ptr::null(), now.as_mut_ptr());
             now.assume_init()
-        };
-        now.sa_sigaction != libc::SIG_IGN && now.sa_sigaction != libc::SIG_DFL
+        }
+    }
+
+    fn is_ours(action: &libc::sigaction) -> bool {
+        action.sa_sigaction == interrupted as *const () as usize
     }
 
     impl Watched {
         /// `None` on other threads than the main one, which signals do not reach, within another run, and where Python has
         /// no handler.
         pub(super) fn begin(py: Python<'_>) -> PyResult<Option<Watched>> {
-            if !is_main(py)? || !is_handled() || !watch() {
+            static LAST: AtomicU64 = AtomicU64::new(0);
+            if !is_main(py)? {
                 return Ok(None);
             }
-            let cancellation = Cancellation::new();
+            let before = standing();
+            // The signal may be ignored, or left to the system; a handler of another kind is not stood before.
+            let is_handled = before.sa_sigaction != libc::SIG_IGN && before.sa_sigaction != libc::SIG_DFL;
+            if !is_handled || is_ours(&before) || before.sa_flags & libc::SA_SIGINFO != 0 || !watch() {
+                return Ok(None);
+            }
+            let means = match is_pythons_own(py)? {
+                true => Means::Cancel(Cancellation::new()),
+                false => Means::Ring(Arc::default()),
+            };
             {
-                let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut current = current();
                 if current.is_some() {
                     return Ok(None);
                 }
-                *current = Some(cancellation.clone());
+                let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+                *current = Some((number, means.clone()));
+                NUMBER.store(number, Ordering::Release);
             }
-            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: room for what stands there; a handler of the type that is asked for; zeros are no flags and no signals.
-            let before = unsafe {
-                libc::sigaction(libc::SIGINT, std::ptr::null(), before.as_mut_ptr());
-                let before = before.assume_init();
-                // A handler of another kind is not stood before.
-                if before.sa_flags & libc::SA_SIGINFO == 0 {
-                    BEFORE.store(before.sa_sigaction, Ordering::Relaxed);
-                    let mut own = before;
-                    own.sa_sigaction = interrupted as *const () as usize;
-                    libc::sigaction(libc::SIGINT, &raw const own, std::ptr::null_mut());
-                }
-                before
-            };
-            Ok(Some(Watched { cancellation, before }))
+            let watched = Watched { means, before };
+            watched.stand();
+            Ok(Some(watched))
+        }
+
+        pub(super) fn means(&self) -> &Means {
+            &self.means
+        }
+
+        /// Has the handler stand before Python's, if that stands there.
+        pub(super) fn stand(&self) {
+            if standing().sa_sigaction != self.before.sa_sigaction {
+                return;
+            }
+            BEFORE.store(self.before.sa_sigaction, Ordering::Relaxed);
+            let mut own = self.before;
+            own.sa_sigaction = interrupted as *const () as usize;
+            // SAFETY: a handler of the type that is asked for, with the flags of Python's.
+            unsafe { libc::sigaction(libc::SIGINT, &raw const own, std::ptr::null_mut()) };
         }
     }
 
     impl Drop for Watched {
         fn drop(&mut self) {
-            // SAFETY: what stood there before.
-            unsafe { libc::sigaction(libc::SIGINT, &raw const self.before, std::ptr::null_mut()) };
-            *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            if is_ours(&standing()) {
+                // SAFETY: what stood there before.
+                unsafe { libc::sigaction(libc::SIGINT, &raw const self.before, std::ptr::null_mut()) };
+            }
+            let mut current = current();
+            NUMBER.store(0, Ordering::Release);
+            *current = None;
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod unix {
+mod watch {
+    use std::sync::Arc;
+
     use kernlink::step::Cancellation;
     use pyo3::prelude::*;
 
+    use super::bell::Bell;
+
     /// There is none: Python's signals come when the run has ended.
-    pub(super) struct Watched {
-        pub(super) cancellation: Cancellation,
+    pub(super) struct Watched(Means);
+
+    pub(super) enum Means {
+        Cancel(Cancellation),
+        Ring(Arc<Bell>),
     }
 
     impl Watched {
         pub(super) fn begin(_: Python<'_>) -> PyResult<Option<Watched>> {
             Ok(None)
         }
+
+        pub(super) fn means(&self) -> &Means {
+            &self.0
+        }
+
+        pub(super) fn stand(&self) {}
     }
 }

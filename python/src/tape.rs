@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kernlink::gradient::{GradientTape as CoreTape, Traced, TracedGradient};
 use kernlink::graph::{NodeRequest, OpScope};
 use kernlink::op::OpDef;
+use kernlink::runtime::EagerContext;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 
-use crate::eager::context;
+use crate::eager::{context, run_in_context};
 use crate::error::Raise;
 use crate::tensor::Tensor;
 
@@ -65,17 +66,27 @@ pub(crate) fn execute(
     lengths: &mut SmallVec<[Option<usize>; 4]>,
 ) -> PyResult<Vec<Traced>> {
     let tapes = recording();
-    let run = || {
-        with_innermost(&tapes, |tape| {
+    let outputs = run_in_context(py, context(py)?, def, |context| {
+        within(&tapes, context, |tape| {
             let outputs = tape.apply(request)?.outputs;
             lengths.extend(outputs.lengths(def));
             Ok(outputs.into_vec())
         })
-    };
-    match py.detach(run) {
-        Some(outputs) => outputs.or_raise(),
-        None => Err(PyRuntimeError::new_err("no tape records")),
-    }
+    })?;
+    outputs.ok_or_else(|| PyRuntimeError::new_err("no tape records"))
+}
+
+/// [`with_innermost`], whose ops run in this context.
+fn within<R>(
+    tapes: &[Shared],
+    context: &EagerContext,
+    work: impl FnOnce(&mut CoreTape<'_>) -> kernlink::Result<R>,
+) -> kernlink::Result<Option<R>> {
+    let result = with_innermost(tapes, |tape| {
+        tape.run_in(context);
+        work(tape)
+    });
+    result.transpose()
 }
 
 /// Records what runs on its thread while it is entered, and computes gradients of what that gave.
@@ -194,8 +205,13 @@ impl GradientTape {
         let mut tapes = recording();
         tapes.retain(|tape| !Arc::ptr_eq(tape, &self.tape));
         tapes.push(self.tape.clone());
-        let compute = || with_innermost(&tapes, |tape| tape.gradients(&ys, &xs, &flows));
-        let found = py.detach(compute).ok_or_else(|| PyRuntimeError::new_err("there is no tape"))?.or_raise()?;
+        let context = context(py)?;
+        let found = crate::interrupt::run(py, |cancellation| {
+            let context =
+                cancellation.map_or_else(|| context.clone(), |cancellation| context.cancelled_by(&cancellation));
+            within(&tapes, &context, |tape| tape.gradients(&ys, &xs, &flows))
+        })?;
+        let found = found.ok_or_else(|| PyRuntimeError::new_err("there is no tape"))?;
         let gradients = found.into_iter().map(|gradient| gradient_object(py, gradient));
         let gradients = gradients.collect::<PyResult<Vec<_>>>()?;
         if let Some((keys, _)) = names {

@@ -188,16 +188,167 @@ def run(): return session.run("count", {"limit": 10**9}, timeout=1.5)
     assert "DeadlineExceededError" in out
 
 
-@pytest.mark.xfail(strict=True, reason="nothing cancels ops that run eagerly")
-@needs_signals
-def test_ctrl_c_ends_an_op(loop: Path) -> None:
-    script = EAGER_LOOP + """
-assert count(10) == 10
-def run(): return count(10**9)
+EAGER = EAGER_LOOP + """
 handler = signal.default_int_handler
+signal.signal(signal.SIGINT, handler)
+assert count(10) == 10
+"""
+
+
+@needs_signals
+@pytest.mark.parametrize(
+    "run",
+    [
+        "return count(10**9)",
+        "return counts(kl.constant(10**9, 'int64'))",
+        # Within a tape.
+        """
+    with kl.GradientTape() as tape:
+        return count(10**9)""",
+        # What another thread would bring never comes.
+        """
+    queue = kl.raw_ops.FIFOQueueV2(component_types=["float32"])
+    return kl.raw_ops.QueueDequeueV2(handle=queue, component_types=["float32"])""",
+    ],
+    ids=["op", "function", "tape", "queue"],
+)
+def test_ctrl_c_ends_an_op(run: str) -> None:
+    script = EAGER + f"""
+@kl.function
+def counts(limit):
+    return kl.raw_ops.While(input=[i, limit], cond=names[0], body=names[1])[0]
+assert counts(kl.constant(10, "int64")).item() == 10
+def run():
+    {run}
 """
     out, seconds = interrupt(start(script + INTERRUPTED))
     assert out == "interrupted\n" and seconds < 2
+
+
+@needs_signals
+def test_ctrl_c_ends_a_gradient() -> None:
+    script = EAGER + """
+@kl.function
+def more(k, x):
+    return kl.raw_ops.Less(x=k, y=kl.constant(3 * 10**5, "int64"))
+@kl.function
+def step(k, x):
+    return k + 1, x * 1.0001
+x = kl.constant(1.0)
+more(i, x), step(i, x)
+names = [next(iter(f._traces.values())).name for f in (more, step)]
+tape = kl.GradientTape()
+with tape:
+    tape.watch(x)
+    y = kl.raw_ops.While(input=[i, x], cond=names[0], body=names[1])[1]
+def run(): return tape.gradient(y, x)
+"""
+    process = start(script + INTERRUPTED)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert finish(process, 30) == "interrupted\n"
+
+
+PRINTS = """
+seen = []
+def handler(number, frame):
+    assert threading.current_thread() is threading.main_thread()
+    seen.append(number)
+    print("handled", flush=True)
+signal.signal(signal.SIGINT, handler)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+"""
+
+
+@needs_signals
+@pytest.mark.parametrize("what", ["session", "op"])
+def test_a_handler_that_only_prints_ends_nothing(what: str, loop: Path) -> None:
+    script = SESSION + EAGER_LOOP + PRINTS
+    if what == "session":
+        script += """
+began = time.monotonic()
+try:
+    session.run("count", {"limit": 10**9}, timeout=1.5)
+except kl.errors.DeadlineExceededError:
+    print("its own end", time.monotonic() - began > 1.4)
+"""
+        expected = "handled\nits own end True\n"
+    else:
+        script += """
+limit = 1000
+while not seen:
+    began = time.monotonic()
+    assert count(limit) == limit
+    limit *= 4
+# It is handled while the op runs: not after all of it.
+print(time.monotonic() - began > 0.01)
+"""
+        expected = "handled\nTrue\n"
+    assert finish(start(script, loop), 30) == expected
+
+
+@needs_signals
+def test_a_handler_may_set_another(loop: Path) -> None:
+    script = SESSION + """
+def handler(number, frame):
+    print("once more ends it", flush=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGINT, handler)
+for seconds in (0.3, 0.8):
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    run()
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began < 3)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+    assert finish(start(script, loop), 20) == "once more ends it\ninterrupted True\n"
+
+
+@needs_signals
+def test_a_handler_may_run_ops_and_models(loop: Path) -> None:
+    script = SESSION + """
+def handler(number, frame):
+    print(kl.raw_ops.Neg(x=1).item(), session.run("count", {"limit": 7}).item(), flush=True)
+    raise ValueError("mine")
+signal.signal(signal.SIGINT, handler)
+"""
+    out, seconds = interrupt(start(script + INTERRUPTED, loop))
+    assert out == "-1 7\nValueError('mine')\n" and seconds < 3
+
+
+@needs_signals
+def test_a_signal_for_one_run_never_ends_the_next(loop: Path) -> None:
+    # The signals come at all times of short runs, and between them: each is one KeyboardInterrupt, and no run is cancelled by itself.
+    script = SESSION + """
+stop = threading.Event()
+sent = 0
+def send():
+    global sent
+    while not stop.wait(0.002):
+        if sent == caught:
+            sent += 1
+            os.kill(os.getpid(), signal.SIGINT)
+caught = 0
+sender = threading.Thread(target=send)
+sender.start()
+ended = time.monotonic() + 4
+def main():
+    global caught
+    while time.monotonic() < ended:
+        try:
+            while time.monotonic() < ended:
+                assert session.run("count", {"limit": 20}).item() == 20
+        except KeyboardInterrupt:
+            caught += 1
+main()
+stop.set()
+sender.join()
+print(caught > 50, sent - caught <= 1)
+"""
+    assert finish(start(script, loop), 30) == "True True\n"
 
 
 @needs_fork

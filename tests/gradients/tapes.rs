@@ -126,3 +126,21 @@ fn literals_are_kept_in_the_dtype_that_their_op_gives_them() {
     let z = ops::pow(&mut tape, &y, 2).build().unwrap();
     assert_eq!(one(tape.gradient(&z, [&x]).unwrap()).to_scalar::<f32>().unwrap(), 24.0);
 }
+
+/// Tapes within tapes run their ops where the outermost does, which may change.
+#[test]
+fn tapes_run_in_a_context_that_is_cancelled() -> Result<()> {
+    let context = EagerContext::new(&kernlink::registry()?)?;
+    let mut outer = GradientTape::new(&context);
+    let mut tape = outer.nested();
+    let x = tape.watch(3.0f32)?;
+    let cancellation = kernlink::step::Cancellation::new();
+    tape.run_in(&context.cancelled_by(&cancellation));
+    let y = ops::square(&mut tape, &x).build()?;
+    cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+    assert_eq!(ops::neg(&mut tape, &x).build().unwrap_err().code(), Code::Aborted);
+    tape.run_in(&context);
+    let gradient = tape.gradients(&[y], &[x], &[])?.remove(0).and_then(|found| found.dense());
+    assert_eq!(gradient.map(|found| found.tensor().to_scalar::<f32>()).transpose()?, Some(6.0));
+    Ok(())
+}

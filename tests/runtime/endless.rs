@@ -111,6 +111,44 @@ fn endless_calls_end_with_the_time_a_cancellation_or_the_session() {
 }
 
 #[test]
+fn eager_ops_end_when_their_context_is_cancelled() {
+    use kernlink::Code;
+    use kernlink::attr::{AttrValue, FunctionRef};
+    use kernlink::graph::NodeBuilder;
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap().with_functions(&endless_calls());
+    let function = |name: &str| AttrValue::Func(FunctionRef { name: name.to_owned(), attrs: Default::default() });
+    let goes_round = |mut eager: EagerContext| {
+        let mut node = NodeBuilder::new(&mut eager, <ops::StatelessWhile as kernlink::op::Op>::DEF);
+        node.input_list([1i32]).attr("cond", function("Always")).attr("body", function("Level0"));
+        node.build_outputs().map(drop)
+    };
+    let waits = |mut eager: EagerContext| {
+        let queue = ops::fifo_queue_v2(&mut eager, [DataType::Int32]).build()?;
+        ops::queue_dequeue_v2(&mut eager, queue, [DataType::Int32]).build().map(drop)
+    };
+    let works: [&(dyn Fn(EagerContext) -> Result<()> + Sync); 2] = [&goes_round, &waits];
+    for work in works {
+        let cancellation = Cancellation::new();
+        let eager = context.cancelled_by(&cancellation);
+        std::thread::scope(|scope| {
+            let ended = scope.spawn(|| work(eager.clone()).unwrap_err());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!ended.is_finished());
+            cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+            assert_eq!(ended.join().unwrap().code(), Code::Aborted);
+        });
+        // What begins later does nothing; the context that it came from goes on.
+        assert_eq!(ops::neg(&mut eager.clone(), 1i32).build().unwrap_err().code(), Code::Aborted);
+        assert_eq!(ops::neg(&mut context.clone(), 1i32).build().unwrap().to_scalar::<i32>().unwrap(), -1);
+    }
+    // What fails in such a context cancels nothing else.
+    let cancellation = Cancellation::new();
+    let mut eager = context.cancelled_by(&cancellation);
+    assert!(ops::mat_mul(&mut eager, [1.0f32], [1.0f32]).build().is_err());
+    assert!(!cancellation.is_cancelled() && ops::neg(&mut eager, 1i32).build().is_ok());
+}
+
+#[test]
 fn recursion_without_end_is_an_error_and_deep_recursion_none() {
     let mut graph = Graph::new(&kernlink::registry().unwrap());
     let n = ops::placeholder(&mut graph, DataType::Int32).name("n").build().unwrap();

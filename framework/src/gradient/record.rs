@@ -34,6 +34,9 @@ pub(super) trait Execute: Send {
 
     /// The functions that can be called.
     fn functions(&self) -> Arc<dyn FunctionLibrary>;
+
+    /// Has ops run in another context.
+    fn run_in(&mut self, context: &EagerContext);
 }
 
 /// An op that was run.
@@ -256,6 +259,10 @@ impl Execute for EagerContext {
     fn registry(&self) -> Arc<Registry> {
         EagerContext::registry(self).clone()
     }
+
+    fn run_in(&mut self, context: &EagerContext) {
+        *self = context.clone();
+    }
 }
 
 impl Runs<'_> {
@@ -277,6 +284,13 @@ impl Runs<'_> {
         match self {
             Runs::Context(context) => context.functions(),
             Runs::Tape(tape) => tape.functions(),
+        }
+    }
+
+    pub(super) fn run_in(&mut self, context: &EagerContext) {
+        match self {
+            Runs::Context(own) => own.run_in(context),
+            Runs::Tape(tape) => tape.run_in(context),
         }
     }
 }

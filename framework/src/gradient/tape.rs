@@ -80,6 +80,12 @@ impl<'p> GradientTape<'p> {
         }
     }
 
+    /// Has ops run in another context from now on, also those of the tapes that this one is nested in: in one that can be
+    /// [cancelled](EagerContext::cancelled_by), say.
+    pub fn run_in(&mut self, context: &EagerContext) {
+        self.runs.run_in(context);
+    }
+
     /// A tape within this one, which records what that runs and computes: for gradients of gradients.
     pub fn nested(&mut self) -> GradientTape<'_> {
         GradientTape::on(Runs::Tape(self))
@@ -344,6 +350,10 @@ impl Execute for GradientTape<'_> {
 
     fn functions(&self) -> Arc<dyn FunctionLibrary> {
         self.runs.functions()
+    }
+
+    fn run_in(&mut self, context: &EagerContext) {
+        self.runs.run_in(context);
     }
 }
 

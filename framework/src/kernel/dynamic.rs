@@ -6,7 +6,7 @@ use std::ops::Deref;
 use super::{ElementWise, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::{Error, Result};
 use crate::op::Op;
-use crate::step::{BoxFuture, block_on_until};
+use crate::step::{BoxFuture, block_on_until, unless_cancelled};
 use crate::threads::Help;
 
 /// A synchronous kernel of op `O`.
@@ -183,12 +183,13 @@ fn does_not_wait<'a>(ctx: &RawContext<'_>) -> BoxFuture<'a, Result<()>> {
 /// Runs a kernel that waits, for a caller that has a thread to block: its [`DynKernel::compute`].
 ///
 /// # Errors
-/// See [`DynKernel::compute_async`].
+/// See [`DynKernel::compute_async`]; why its step is cancelled, if it is while the kernel waits.
 pub fn compute_and_wait(kernel: &dyn DynKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     // What it waits for may be a function, whose run has work for this thread, too.
     let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
+    let cancellation = ctx.run().step.map(|step| step.cancellation().clone()).unwrap_or_default();
     // Boxed, so that this is compiled once for all kernels.
-    block_on_until(kernel.compute_async(ctx), help.as_ref(), None, || {})
+    block_on_until(unless_cancelled(kernel.compute_async(ctx), &cancellation), help.as_ref(), None, || {})
 }
 
 struct Erased<O, K>(K, PhantomData<fn() -> O>);

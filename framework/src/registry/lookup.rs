@@ -66,6 +66,11 @@ impl Registry {
         matches!(self.tables().find(&query), Found::One(_))
     }
 
+    /// Whether a kernel of the op may wait, as those do that call functions, and those of queues; see [`KernelDef::waits`].
+    pub fn may_wait(&self, op: &str) -> bool {
+        self.tables().kernels_of(op).is_some_and(|kernels| kernels.in_use().any(|kernel| kernel.waits))
+    }
+
     /// The kernel for a node; `None` if it has none.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! Cancellation: a step ends early because a kernel failed, time is up, or somebody asked for it.
 
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use super::lock;
 use crate::error::{Error, Result};
@@ -88,6 +91,26 @@ impl Cancellation {
             other.cancel(reason.unwrap_or_else(|| Error::cancelled("cancelled")));
         })
     }
+}
+
+/// What a future gives; or the reason for a cancellation that comes first, by which the future is dropped.
+pub(crate) async fn unless_cancelled<T>(
+    future: impl Future<Output = Result<T>>,
+    cancellation: &Cancellation,
+) -> Result<T> {
+    let (mut future, mut guard) = (pin!(future), None);
+    poll_fn(|context| {
+        if let Poll::Ready(result) = future.as_mut().poll(context) {
+            return Poll::Ready(result);
+        }
+        let waker = context.waker();
+        guard.get_or_insert_with(|| {
+            let waker = waker.clone();
+            cancellation.on_cancel(move || waker.wake())
+        });
+        cancellation.check().map_or_else(|reason| Poll::Ready(Err(reason)), |()| Poll::Pending)
+    })
+    .await
 }
 
 /// Takes back what [`Cancellation::on_cancel`] registered when it is dropped.

@@ -11,6 +11,7 @@ mod wait;
 mod waiters;
 
 pub(crate) use crate::threads::lock;
+pub(crate) use cancellation::unless_cancelled;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
 pub use deferred::DeferredOp;

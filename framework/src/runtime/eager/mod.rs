@@ -16,6 +16,7 @@ use self::cache::{KernelCache, Key};
 pub use self::node::NodeKernel;
 pub use self::prepared::Computed;
 pub(crate) use self::prepared::Prepared;
+use self::prepared::RunIn;
 use self::steps::EagerSteps;
 use self::trace::EagerTrace;
 use super::functions::{CALL_DEPTH, Functions, NoFunctions};
@@ -31,7 +32,7 @@ use crate::graph::{
 use crate::op::{InOutType, Signature};
 use crate::optimize::Optimizer;
 use crate::registry::Registry;
-use crate::step::{FunctionLibrary, SessionContext};
+use crate::step::{Cancellation, FunctionLibrary, SessionContext};
 use crate::tensor::Tensor;
 
 /// Runs ops at once: what wrappers take instead of a graph to compute on tensors.
@@ -51,6 +52,8 @@ use crate::tensor::Tensor;
 #[derive(Clone)]
 pub struct EagerContext {
     shared: Arc<Shared>,
+    /// What ends ops early.
+    cancellation: Option<Cancellation>,
 }
 
 struct Shared {
@@ -97,7 +100,15 @@ impl EagerContext {
         add_host(&mut devices);
         let devices: Arc<[_]> = devices.into();
         let functions = Functions::library(graph, &devices, session, true, &Optimizer::from_env(), CALL_DEPTH);
-        EagerContext::of(graph.registry().clone(), devices, session.clone(), Some(functions))
+        let context = EagerContext::of(graph.registry().clone(), devices, session.clone(), Some(functions));
+        EagerContext { cancellation: self.cancellation.clone(), ..context }
+    }
+
+    /// The same context, whose ops fail once `cancellation` is cancelled: those that begin later, and those at work that wait,
+    /// or call functions. The context that this is called on is as it was.
+    #[must_use]
+    pub fn cancelled_by(&self, cancellation: &Cancellation) -> EagerContext {
+        EagerContext { shared: self.shared.clone(), cancellation: Some(cancellation.clone()) }
     }
 
     fn of(
@@ -108,7 +119,8 @@ impl EagerContext {
     ) -> EagerContext {
         let (kernels, trace, steps) = (KernelCache::new(functions), EagerTrace::default(), EagerSteps::default());
         let changing = Mutex::default();
-        EagerContext { shared: Arc::new(Shared { registry, devices, kernels, session, trace, steps, changing }) }
+        let shared = Arc::new(Shared { registry, devices, kernels, session, trace, steps, changing });
+        EagerContext { shared, cancellation: None }
     }
 
     /// Calls a function of the library that the context [was given](EagerContext::with_functions); returns its results.
@@ -263,9 +275,14 @@ impl EagerContext {
                 NodeInput::List(operands) => inputs.extend(operands.into_iter().map(Operand::into_tensor).map(Some)),
             }
         }
-        let surroundings = (&shared.session, &shared.trace, &shared.steps);
-        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, surroundings)?;
+        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, self.surroundings())?;
         Ok((prepared, outputs))
+    }
+
+    /// What a kernel runs in.
+    fn surroundings(&self) -> RunIn<'_> {
+        let Shared { session, trace, steps, .. } = &*self.shared;
+        RunIn { session, trace, steps, cancellation: self.cancellation.as_ref() }
     }
 
     /// Makes the kernel for an op, and keeps it if it has a key.
@@ -359,6 +376,7 @@ pub fn run_op(
     };
     prepared.check_inputs(&inputs).map_err(|error| error.at_node(op, op, device.name()))?;
     let mut inputs: Vec<Option<Tensor>> = inputs.into_iter().map(Some).collect();
-    let surroundings = (&session, &EagerTrace::default(), &EagerSteps::default());
-    Ok(prepared.run(None, device, &mut inputs, surroundings)?.into_iter().flatten().collect())
+    let (trace, steps) = (EagerTrace::default(), EagerSteps::default());
+    let run_in = RunIn { session: &session, trace: &trace, steps: &steps, cancellation: None };
+    Ok(prepared.run(None, device, &mut inputs, run_in)?.into_iter().flatten().collect())
 }

@@ -53,9 +53,7 @@ impl NodeKernel {
     /// # Errors
     /// What the kernel meets; INTERNAL if it panics, or leaves an output out.
     pub fn compute(&self, inputs: &mut [Option<Tensor>]) -> Result<Computed> {
-        let shared = &self.context.shared;
-        let surroundings = (&shared.session, &shared.trace, &shared.steps);
-        self.prepared.run(Some(&self.node), self.context.first_device(), inputs, surroundings)
+        self.prepared.run(Some(&self.node), self.context.first_device(), inputs, self.context.surroundings())
     }
 
     /// Begins what [`NodeKernel::compute`] does, and tells the outcome to `done`, once: before this returns, or later on another

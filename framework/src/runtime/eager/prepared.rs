@@ -35,6 +35,16 @@ pub(crate) struct Prepared {
     inferred: Option<Box<crate::shape_inference::Inferred>>,
 }
 
+/// What kernels of an eager context run in.
+#[derive(Clone, Copy)]
+pub(super) struct RunIn<'c> {
+    pub(super) session: &'c Arc<SessionContext>,
+    pub(super) trace: &'c EagerTrace,
+    pub(super) steps: &'c EagerSteps,
+    /// What ends them early.
+    pub(super) cancellation: Option<&'c Cancellation>,
+}
+
 impl Prepared {
     /// [`Prepared::for_node`] for calls that have no node.
     #[track_caller]
@@ -138,15 +148,19 @@ impl Prepared {
         name: Option<&str>,
         device: &dyn Device,
         inputs: &mut [Option<Tensor>],
-        (session, trace, steps): (&Arc<SessionContext>, &EagerTrace, &EagerSteps),
+        RunIn { session, trace, steps, cancellation: outer }: RunIn<'_>,
     ) -> Result<Computed> {
         let name = name.unwrap_or(&self.op.name);
         let mut outputs = self.no_outputs();
         let failed = |error: Error| error.at_node(name, &self.op.name, device.name());
+        let cancellation = Cancellation::new();
+        // A step that fails cancels its own.
+        let _on_cancel = outer.map(|outer| outer.forward_to(&cancellation));
+        cancellation.check().map_err(failed)?;
         if let Some(slots) = &self.slots {
             bring(device, inputs, &slots.inputs).map_err(failed)?;
         }
-        let step = steps.join(Step::new(session, Cancellation::new(), None));
+        let step = steps.join(Step::new(session, cancellation, None));
         let is_traced = trace.is_on();
         let step = Arc::new(if is_traced { step.with_stats() } else { step });
         let call = self.call(name, device, &step);
