@@ -88,6 +88,7 @@ class Tensor(_Operators):
 class SymbolicTensor(_Operators):
     """An output of a graph."""
 
+    def __array__(self, *arguments: Any, **options: Any) -> Any: ...
     @property
     def name(self) -> str: ...
     @property

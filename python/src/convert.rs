@@ -14,6 +14,7 @@ use crate::dlpack;
 use crate::dtypes::{dtype_of, name_of};
 use crate::error::Raise;
 use crate::foreign::Array;
+use crate::graph::SymbolicTensor;
 use crate::matching::Flexible;
 use crate::tensor::Tensor;
 
@@ -51,7 +52,14 @@ pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Converted<
         let given = V::given(&read)?.ok_or_else(|| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"))?;
         return Ok(Converted::Operand(given));
     }
-    plain(value).map(Converted::of)
+    match plain(value)? {
+        Some(constant) => Ok(constant.of()),
+        None => {
+            let given = V::given(&packed(value)?)?;
+            let message = "a list with outputs of a graph is no tensor";
+            given.map(Converted::Operand).ok_or_else(|| PyTypeError::new_err(message))
+        }
+    }
 }
 
 impl Converted<CoreTensor> {
@@ -127,10 +135,10 @@ impl Given for Traced {
     }
 }
 
-/// A value of Python's own, or of NumPy's.
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+/// A value of Python's own, or of NumPy's; `None` for a list with tensors in it, which is [`packed`].
+fn plain(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     match array(value)? {
-        Some(array) => Ok(array),
+        Some(array) => Ok(Some(array)),
         None => nested(value),
     }
 }
@@ -151,12 +159,18 @@ fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     Ok(None)
 }
 
+/// Whether a value is a number of Python's, as most elements of lists are.
+fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>()
+}
+
+fn is_list(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()
+}
+
 /// Whether a value is Python's own, which no package's protocols are asked for.
 fn is_python(value: &Bound<'_, PyAny>) -> bool {
-    value.is_instance_of::<PyList>()
-        || value.is_instance_of::<PyTuple>()
-        || value.is_instance_of::<PyString>()
-        || value.is_instance_of::<PyBytes>()
+    is_list(value) || value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>()
 }
 
 /// What has memory of its own: an array of NumPy's, a tensor of another package's.
@@ -197,16 +211,22 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let list = array.call_method0("ravel")?.call_method0("tolist")?;
     let shaped = |tensor: CoreTensor| tensor.reshaped(Shape::from(shape)).or_raise();
     Ok(match nested(&list)? {
-        Converted::Operand(Operand::Literal(tensor)) => Converted::literal(shaped(tensor)?),
-        Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => Converted::constant(shaped(tensor)?),
-        Converted::Flexible(Flexible { tensor, .. }) => Converted::python(shaped(tensor)?),
+        Some(Converted::Operand(Operand::Literal(tensor))) => Converted::literal(shaped(tensor)?),
+        Some(Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor))) => {
+            Converted::constant(shaped(tensor)?)
+        }
+        Some(Converted::Flexible(Flexible { tensor, .. })) => Converted::python(shaped(tensor)?),
+        None => return Err(PyTypeError::new_err("an array of tensors cannot be a tensor: give a list of them")),
     })
 }
 
-/// Numbers, texts, and lists of them.
-fn nested(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+/// Numbers, texts, and lists of them; `None` if there are tensors among them.
+fn nested(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     let mut items = Items::default();
     items.take(value, 0)?;
+    if items.has_tensors {
+        return Ok(None);
+    }
     if items.has_arrays {
         // Lists of arrays are NumPy's to stack.
         let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
@@ -214,7 +234,7 @@ fn nested(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     }
     let Items { shape, plain, .. } = items;
     let shape = Shape::from(shape);
-    match plain {
+    let converted = match plain {
         None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
         Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools).map(Converted::python),
         Some(Plain::Integers(numbers)) => {
@@ -228,8 +248,8 @@ fn nested(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
         Some(Plain::Floats(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::literal),
         Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
         Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
-    }
-    .or_raise()
+    };
+    converted.map(Some).or_raise()
 }
 
 /// The elements of nested lists.
@@ -241,6 +261,8 @@ struct Items {
     plain: Option<Plain>,
     /// Whether there are arrays among them, whose elements were not taken.
     has_arrays: bool,
+    /// Whether there are tensors, or outputs of a graph.
+    has_tensors: bool,
 }
 
 /// No tensor has a higher rank.
@@ -248,17 +270,17 @@ const MOST_DEEP: usize = 254;
 
 impl Items {
     fn take(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
-        let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
-        if !is_list {
+        if !is_list(value) {
             let range = value.is_instance_of::<pyo3::types::PyRange>();
             if range {
                 return self.take(value.py().get_type::<PyList>().call1((value,))?.as_any(), depth);
             }
-            if depth > 0 && !value.is_instance_of::<Tensor>() && rank(value).is_some_and(|rank| rank > 0) {
+            if depth > 0 && is_tensor(value) {
+                self.has_tensors = true;
+            } else if depth > 0 && rank(value).is_some_and(|rank| rank > 0) {
                 self.has_arrays = true;
-                return Ok(());
             }
-            if self.has_arrays {
+            if self.has_tensors || self.has_arrays {
                 return Ok(());
             }
             if *self.depth.get_or_insert(depth) != depth {
@@ -273,7 +295,7 @@ impl Items {
         match self.shape.get(depth) {
             None if self.depth.is_some_and(|elements| depth >= elements) => return Err(ragged()),
             None => self.shape.push(length),
-            Some(&expected) if expected != length && !self.has_arrays => return Err(ragged()),
+            Some(&expected) if expected != length && !(self.has_tensors || self.has_arrays) => return Err(ragged()),
             Some(_) => {}
         }
         for item in value.try_iter()? {
@@ -354,15 +376,10 @@ impl Items {
         Ok(())
     }
 
-    /// A scalar tensor, or a scalar of NumPy's, among the elements.
+    /// A scalar of NumPy's among the elements.
     fn other(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.hasattr("item")? && rank(value) == Some(0) {
             return self.element(&value.call_method0("item")?);
-        }
-        if value.hasattr("tolist")? {
-            return Err(PyTypeError::new_err(
-                "a list of tensors is no tensor: stack them first, as `kernlink.raw_ops.Pack` does",
-            ));
         }
         Err(PyTypeError::new_err(format!("a {} cannot be a tensor", value.get_type().name()?)))
     }
@@ -370,10 +387,31 @@ impl Items {
 
 /// The rank of what has a shape, such as an array of NumPy's.
 fn rank(value: &Bound<'_, PyAny>) -> Option<usize> {
-    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || is_python(value) {
+    if is_number(value) || is_python(value) {
         return None;
     }
     value.getattr(intern!(value.py(), "shape")).ok()?.len().ok()
+}
+
+/// Whether a value is a tensor, a variable or an output of a graph.
+fn is_tensor(value: &Bound<'_, PyAny>) -> bool {
+    !is_number(value)
+        && (value.is_instance_of::<Tensor>()
+            || value.is_instance_of::<SymbolicTensor>()
+            || value.hasattr(intern!(value.py(), "__kernlink_tensor__")).unwrap_or(false))
+}
+
+/// A list with tensors in it as one, which the op `Pack` makes, so that tapes and graphs know it.
+///
+/// # Errors
+/// Those of the op.
+pub(crate) fn packed<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let stacked = |item: Bound<'py, PyAny>| match is_list(&item) && nested(&item)?.is_none() {
+        true => packed(&item),
+        false => Ok(item),
+    };
+    let items = value.try_iter()?.map(|item| stacked(item?)).collect::<PyResult<Vec<_>>>()?;
+    crate::eager::run(value.py(), "Pack", &[PyList::new(value.py(), items)?.as_any()], None)
 }
 
 /// The bytes of a text, UTF-8 for a `str`.
@@ -402,7 +440,11 @@ fn mixed(what: &str, others: &Plain) -> PyErr {
 /// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
 /// floats float32.
 pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
-    match operand::<CoreTensor>(value)? {
+    constant_of(operand::<CoreTensor>(value)?, dtype)
+}
+
+fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
+    match converted {
         Converted::Operand(Operand::Literal(literal)) => {
             let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };
             literal_as(literal, dtype.unwrap_or(usual))
@@ -458,13 +500,20 @@ pub(crate) fn as_tensor<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     copy: bool,
 ) -> PyResult<Bound<'py, Tensor>> {
-    let dtype = dtype.map(dtype_of).transpose()?;
+    let (dtype, dtype_argument) = (dtype.map(dtype_of).transpose()?, dtype);
     if let Ok(tensor) = value.cast::<Tensor>()
         && dtype.is_none_or(|dtype| dtype == tensor.get().core().dtype())
     {
         return if copy { Tensor::owned(tensor.clone()) } else { Ok(tensor.clone()) };
     }
-    let mut tensor = tensor_of(value, dtype)?;
+    let mut tensor = match is_list(value) {
+        true => match nested(value)? {
+            Some(converted) => constant_of(converted, dtype)?,
+            // As tapes know it.
+            None => return as_tensor(&packed(value)?, dtype_argument, copy),
+        },
+        false => tensor_of(value, dtype)?,
+    };
     if copy {
         tensor.make_unique().or_raise()?;
     }

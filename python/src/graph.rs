@@ -13,7 +13,7 @@ use kernlink::proto::{graph_file, graph_from_bytes};
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
 use smallvec::SmallVec;
 
 use crate::convert::Given;
@@ -405,6 +405,13 @@ impl SymbolicTensor {
 
     fn __iter__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("a tensor of a graph cannot be iterated over: use the op `Unpack`"))
+    }
+
+    /// What functions of NumPy's ask for.
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let message = "a tensor of a graph has no value while the graph is made: functions of NumPy's cannot take it";
+        Err(PyTypeError::new_err(message))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -5,14 +5,24 @@
 //! in place, which raises KeyboardInterrupt, the run is cancelled. A handler of the program's may do anything, and only on the main
 //! thread: for it that thread is kept free, and the run is on another.
 
+use std::sync::Arc;
+
 use kernlink::Error;
 use kernlink::step::Cancellation;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use self::bell::Bell;
-use self::watch::{Means, Watched};
+use self::watch::Watched;
 use crate::error::Raise;
+
+/// What is done for the signal.
+#[derive(Clone)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no run is watched there"))]
+enum Means {
+    Cancel(Cancellation),
+    Ring(Arc<Bell>),
+}
 
 /// Does `run` without holding the interpreter, with what Ctrl-C cancels.
 ///
@@ -76,6 +86,7 @@ fn run_aside<T: Send>(
 }
 
 /// Wakes the main thread, which waits for a run.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no run is watched there"))]
 mod bell {
     use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -137,19 +148,12 @@ mod watch {
     use pyo3::prelude::*;
     use pyo3::sync::PyOnceLock;
 
-    use super::bell::Bell;
+    use super::Means;
 
     /// A run on Python's main thread.
     pub(super) struct Watched {
         means: Means,
         before: libc::sigaction,
-    }
-
-    /// What is done for the signal.
-    #[derive(Clone)]
-    pub(super) enum Means {
-        Cancel(Cancellation),
-        Ring(Arc<Bell>),
     }
 
     /// The run that Ctrl-C is for, with its number.
@@ -320,20 +324,12 @@ mod watch {
 
 #[cfg(not(target_os = "linux"))]
 mod watch {
-    use std::sync::Arc;
-
-    use kernlink::step::Cancellation;
     use pyo3::prelude::*;
 
-    use super::bell::Bell;
+    use super::Means;
 
     /// There is none: Python's signals come when the run has ended.
-    pub(super) struct Watched(Means);
-
-    pub(super) enum Means {
-        Cancel(Cancellation),
-        Ring(Arc<Bell>),
-    }
+    pub(super) enum Watched {}
 
     impl Watched {
         pub(super) fn begin(_: Python<'_>) -> PyResult<Option<Watched>> {
@@ -341,9 +337,11 @@ mod watch {
         }
 
         pub(super) fn means(&self) -> &Means {
-            &self.0
+            match *self {}
         }
 
-        pub(super) fn stand(&self) {}
+        pub(super) fn stand(&self) {
+            match *self {}
+        }
     }
 }

@@ -80,22 +80,27 @@ pub(crate) fn dtype_object(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_
     find.bind(py).call1((name_of(dtype),))
 }
 
-/// The element at a place.
-fn element<'py>(py: Python<'py>, tensor: &CoreTensor, index: usize) -> PyResult<Bound<'py, PyAny>> {
+/// The elements one after the other, as Python's numbers, or as bytes.
+fn objects<'py>(py: Python<'py>, tensor: &CoreTensor) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let object = |scalar| -> PyResult<Bound<'py, PyAny>> {
+        Ok(match scalar {
+            Scalar::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+            Scalar::Integer(value) => match i64::try_from(value) {
+                Ok(value) => value.into_pyobject(py)?.into_any(),
+                Err(_) => value.into_pyobject(py)?.into_any(),
+            },
+            Scalar::Float(value) => value.into_pyobject(py)?.into_any(),
+            Scalar::Complex(value) => PyComplex::from_doubles(py, value.re, value.im).into_any(),
+        })
+    };
     if let Ok(texts) = tensor.as_slice::<TString>() {
-        return Ok(PyBytes::new(py, texts[index].as_bytes()).into_any());
+        return Ok(texts.iter().map(|text| PyBytes::new(py, text.as_bytes()).into_any()).collect());
     }
-    let scalar = dispatch_pod!(tensor.dtype(), T => tensor.as_slice::<T>().or_raise()?[index].to_scalar());
-    match scalar {
-        Some(Scalar::Bool(value)) => Ok(PyBool::new(py, value).to_owned().into_any()),
-        Some(Scalar::Integer(value)) => Ok(match i64::try_from(value) {
-            Ok(value) => value.into_pyobject(py)?.into_any(),
-            Err(_) => (value as u64).into_pyobject(py)?.into_any(),
-        }),
-        Some(Scalar::Float(value)) => Ok(value.into_pyobject(py)?.into_any()),
-        Some(Scalar::Complex(value)) => Ok(PyComplex::from_doubles(py, value.re, value.im).into_any()),
-        None => Err(PyTypeError::new_err(format!("Python has no elements for dtype {}", name_of(tensor.dtype())))),
-    }
+    let objects = dispatch_pod!(tensor.dtype(), T => {
+        let elements = tensor.as_slice::<T>().or_raise()?;
+        elements.iter().map(|element| object(element.to_scalar())).collect::<PyResult<Vec<_>>>()?
+    });
+    objects.ok_or_else(|| PyTypeError::new_err(format!("Python has no elements for dtype {}", name_of(tensor.dtype()))))
 }
 
 /// The elements of a tensor, or of an output of a graph, that an index means.
@@ -106,12 +111,20 @@ pub(crate) fn elements<'py>(tensor: &Bound<'py, PyAny>, index: &Bound<'py, PyAny
     ELEMENTS.get_or_try_init(py, find)?.bind(py).call1((tensor, index))
 }
 
-/// Nested lists of the elements from `start` on.
-fn nested<'py>(py: Python<'py>, tensor: &CoreTensor, dims: &[usize], start: usize) -> PyResult<Bound<'py, PyAny>> {
-    let Some((&rows, inner)) = dims.split_first() else { return element(py, tensor, start) };
-    let size: usize = inner.iter().product();
-    let rows = (0..rows).map(|row| nested(py, tensor, inner, start + row * size)).collect::<PyResult<Vec<_>>>()?;
-    Ok(PyList::new(py, rows)?.into_any())
+/// Nested lists of what comes next.
+fn nested<'py>(
+    py: Python<'py>,
+    objects: &mut impl Iterator<Item = Bound<'py, PyAny>>,
+    dims: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match dims {
+        [] => objects.next().ok_or_else(|| PyValueError::new_err("an element is missing"))?,
+        [last] => PyList::new(py, objects.take(*last).collect::<Vec<_>>())?.into_any(),
+        [rows, inner @ ..] => {
+            let rows = (0..*rows).map(|_| nested(py, objects, inner)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, rows)?.into_any()
+        }
+    })
 }
 
 #[pymethods]
@@ -219,13 +232,13 @@ impl Tensor {
 
     /// The elements in nested lists of Python's numbers, or of bytes; the element itself of a scalar.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        nested(py, &self.0, self.0.shape().dims(), 0)
+        nested(py, &mut objects(py, &self.0)?.into_iter(), self.0.shape().dims())
     }
 
     /// The only element.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.0.num_elements() {
-            1 => element(py, &self.0, 0),
+            1 => nested(py, &mut objects(py, &self.0)?.into_iter(), &[]),
             count => Err(PyValueError::new_err(format!("a tensor of {count} elements is no scalar"))),
         }
     }
@@ -322,10 +335,7 @@ fn to_array<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> {
     if core.dtype() == DataType::String {
         let shape = tensor.get().shape(py)?;
         let array = numpy.call_method1("empty", (&shape, "O"))?;
-        let flat = PyList::empty(py);
-        for index in 0..core.num_elements() {
-            flat.append(element(py, core, index)?)?;
-        }
+        let flat = PyList::new(py, objects(py, core)?)?;
         match shape.is_empty() {
             true => array.set_item(shape, flat.get_item(0)?)?,
             false => array.getattr("flat")?.set_item(py.Ellipsis(), flat)?,

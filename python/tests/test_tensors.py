@@ -165,6 +165,31 @@ def test_lists_of_arrays_are_stacked() -> None:
         kl.constant([np.zeros(2), np.zeros(3)])
 
 
+def test_lists_of_tensors_are_stacked() -> None:
+    one, two = kl.constant(1), kl.constant([1.0, 2.0])
+    assert kl.as_tensor([one, 2, kl.Variable(3)]).tolist() == [1, 2, 3]
+    assert kl.constant([two, [3, 4], np.array([5.0, 6.0])]).tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert kl.constant([[[one, 2], (3, one)]]).tolist() == [[[1, 2], [3, 1]]]
+    assert RAW.AddV2(x=[two, two], y=1).tolist() == [[2.0, 3.0], [2.0, 3.0]]
+    assert RAW.Reshape(tensor=two, shape=[kl.constant(2), -1]).shape == (2, 1)
+    x = kl.Variable(2.0)
+    with kl.GradientTape(persistent=True) as tape:
+        by_op = RAW.Prod(input=[x, 3.0, x], axis=[0])
+        by_tensor = RAW.Prod(input=kl.as_tensor([x * x, 3.0]), axis=[0])
+    assert tape.gradient(by_op, x).item() == tape.gradient(by_tensor, x).item() == 12.0
+
+    @kl.function
+    def rows(x: Any) -> Any:
+        return RAW.Reshape(tensor=x, shape=[RAW.Shape(input=x)[1], -1])
+
+    assert rows(np.zeros((2, 3))).shape == (3, 2)
+    graph = kl.Graph()
+    x = graph.placeholder("float32", [])
+    for refused in (lambda: kl.as_tensor([x]), lambda: kl.as_tensor(x), lambda: np.square(x)):
+        with pytest.raises(TypeError, match="no value while the graph is made"):
+            refused()
+
+
 def test_arrays_come_in_without_a_copy() -> None:
     array = np.arange(1000.0)
     tensor = kl.as_tensor(array)
@@ -274,7 +299,8 @@ def test_bools_of_other_bytes_are_true() -> None:
         (object(), TypeError, "object cannot be a tensor"),
         (None, TypeError, "NoneType cannot be a tensor"),
         ({}, TypeError, "dict cannot be a tensor"),
-        ([kl.constant([1, 2]), kl.constant([1, 2])], TypeError, "stack them first"),
+        ([kl.constant([1, 2]), 3], kl.errors.InvalidArgumentError, "shape"),
+        (np.array([kl.Variable(1.0)], object), TypeError, "array of tensors"),
         (np.array([1, None], object), TypeError, "NoneType"),
         (np.zeros(2, "M8[s]"), TypeError, "datetime"),
         (np.zeros(2, [("a", "i4")]), ValueError, "dtype"),
