@@ -204,20 +204,21 @@ fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
 /// An array of objects or texts of NumPy's: strings, if it has no elements.
 fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-    let is_time = array.getattr("dtype")?.getattr("kind")?.extract::<String>()?.contains(['M', 'm']);
-    if shape.contains(&0) && !is_time {
+    let dtype = array.getattr("dtype")?;
+    if dtype.getattr("kind")?.extract::<String>()?.contains(['M', 'm']) {
+        return Err(PyTypeError::new_err(format!("an array of dtype {dtype} cannot be a tensor")));
+    }
+    if shape.contains(&0) {
         return CoreTensor::from_elements::<TString>(Shape::from(shape), &[]).map(Converted::constant).or_raise();
     }
     let list = array.call_method0("ravel")?.call_method0("tolist")?;
-    let shaped = |tensor: CoreTensor| tensor.reshaped(Shape::from(shape)).or_raise();
-    Ok(match nested(&list)? {
-        Some(Converted::Operand(Operand::Literal(tensor))) => Converted::literal(shaped(tensor)?),
-        Some(Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor))) => {
-            Converted::constant(shaped(tensor)?)
-        }
-        Some(Converted::Flexible(Flexible { tensor, .. })) => Converted::python(shaped(tensor)?),
-        None => return Err(PyTypeError::new_err("an array of tensors cannot be a tensor: give a list of them")),
-    })
+    let mut items = Items::default();
+    items.take(&list, 0)?;
+    if items.has_tensors || items.has_arrays {
+        return Err(PyTypeError::new_err("an array of arrays or tensors cannot be a tensor: give a list of them"));
+    }
+    items.shape = shape;
+    items.converted()
 }
 
 /// Numbers, texts, and lists of them; `None` if there are tensors among them.
@@ -232,24 +233,7 @@ fn nested(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
         let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
         return plain(&array);
     }
-    let Items { shape, plain, .. } = items;
-    let shape = Shape::from(shape);
-    let converted = match plain {
-        None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
-        Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools).map(Converted::python),
-        Some(Plain::Integers(numbers)) => {
-            let small: Result<Vec<i32>, _> = numbers.iter().map(|&number| i32::try_from(number)).collect();
-            match small {
-                Ok(small) => CoreTensor::from_vec(shape, small).map(Converted::literal),
-                Err(_) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-            }
-        }
-        Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-        Some(Plain::Floats(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::literal),
-        Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-        Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
-    };
-    converted.map(Some).or_raise()
+    items.converted().map(Some)
 }
 
 /// The elements of nested lists.
@@ -269,6 +253,28 @@ struct Items {
 const MOST_DEEP: usize = 254;
 
 impl Items {
+    /// All of them as a tensor of the shape.
+    fn converted(self) -> PyResult<Converted<CoreTensor>> {
+        let Items { shape, plain, .. } = self;
+        let shape = Shape::from(shape);
+        let converted = match plain {
+            None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
+            Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools).map(Converted::python),
+            Some(Plain::Integers(numbers)) => {
+                let small: Result<Vec<i32>, _> = numbers.iter().map(|&number| i32::try_from(number)).collect();
+                match small {
+                    Ok(small) => CoreTensor::from_vec(shape, small).map(Converted::literal),
+                    Err(_) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
+                }
+            }
+            Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
+            Some(Plain::Floats(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::literal),
+            Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
+            Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
+        };
+        converted.or_raise()
+    }
+
     fn take(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         if !is_list(value) {
             let range = value.is_instance_of::<pyo3::types::PyRange>();

@@ -48,25 +48,29 @@ macro_rules! operators {
             $(
                 fn $binary<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                     let names = (stringify!($reflected), false);
-                    crate::operators::binary(crate::operators::Operator::$binary_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                    let this = (slf.as_any(), slf.get().core_dtype());
+                    crate::operators::binary(crate::operators::Operator::$binary_op, this, other, names)
                 }
 
                 fn $reflected<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                     let names = (stringify!($binary), true);
-                    crate::operators::binary(crate::operators::Operator::$binary_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                    let this = (slf.as_any(), slf.get().core_dtype());
+                    crate::operators::binary(crate::operators::Operator::$binary_op, this, other, names)
                 }
             )*
 
             $(
                 fn $compare<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                     let names = (stringify!($mirrored), false);
-                    crate::operators::binary(crate::operators::Operator::$compare_op, (slf.as_any(), slf.get().core_dtype()), other, names)
+                    let this = (slf.as_any(), slf.get().core_dtype());
+                    crate::operators::binary(crate::operators::Operator::$compare_op, this, other, names)
                 }
             )*
 
             $(
                 fn $unary<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                    crate::operators::unary(crate::operators::Operator::$unary_op, (slf.as_any(), slf.get().core_dtype()))
+                    let this = (slf.as_any(), slf.get().core_dtype());
+                    crate::operators::unary(crate::operators::Operator::$unary_op, this)
                 }
             )*
 

@@ -157,12 +157,20 @@ def test_objects_that_have_only_an_array() -> None:
         kl.constant(OnlyArray)
 
 
+class OnlyShape:
+    """What looks like an array, and gives none."""
+
+    shape = (2,)
+
+
 def test_lists_of_arrays_are_stacked() -> None:
     stacked = kl.constant([np.zeros(2), [1.0, 2.0]])
     assert stacked.dtype is kl.float64 and stacked.tolist() == [[0.0, 0.0], [1.0, 2.0]]
-    assert kl.constant([[np.arange(2), np.arange(2)]] * 3).shape == (3, 1, 2, 2)[:1] + (2, 2)
+    assert kl.constant([[np.arange(2), np.arange(2)]] * 3).shape == (3, 2, 2)
     with pytest.raises(ValueError):
         kl.constant([np.zeros(2), np.zeros(3)])
+    with pytest.raises(TypeError, match="an array of arrays"):
+        kl.constant([OnlyShape(), OnlyShape()])
 
 
 def test_lists_of_tensors_are_stacked() -> None:
@@ -300,7 +308,8 @@ def test_bools_of_other_bytes_are_true() -> None:
         (None, TypeError, "NoneType cannot be a tensor"),
         ({}, TypeError, "dict cannot be a tensor"),
         ([kl.constant([1, 2]), 3], kl.errors.InvalidArgumentError, "shape"),
-        (np.array([kl.Variable(1.0)], object), TypeError, "array of tensors"),
+        (np.array([kl.Variable(1.0)], object), TypeError, "array of arrays or tensors"),
+        (np.zeros(0, "M8[s]"), TypeError, "datetime"),
         (np.array([1, None], object), TypeError, "NoneType"),
         (np.zeros(2, "M8[s]"), TypeError, "datetime"),
         (np.zeros(2, [("a", "i4")]), ValueError, "dtype"),
