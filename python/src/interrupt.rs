@@ -288,7 +288,7 @@ mod watch {
                 NUMBER.store(number, Ordering::Release);
             }
             let watched = Watched { means, before };
-            watched.stand();
+            watched.install();
             Ok(Some(watched))
         }
 
@@ -298,9 +298,12 @@ mod watch {
 
         /// Has the handler stand before Python's, if that stands there.
         pub(super) fn stand(&self) {
-            if standing().sa_sigaction != self.before.sa_sigaction {
-                return;
+            if standing().sa_sigaction == self.before.sa_sigaction {
+                self.install();
             }
+        }
+
+        fn install(&self) {
             BEFORE.store(self.before.sa_sigaction, Ordering::Relaxed);
             let mut own = self.before;
             own.sa_sigaction = interrupted as *const () as usize;

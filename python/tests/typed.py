@@ -24,6 +24,13 @@ unique = raw_ops.UniqueWithCounts(x=[1, 1, 2])
 count: kernlink.Tensor = unique.count
 image = np.ones((1, 1, 1, 1), np.float32)
 convolved: kernlink.Tensor = raw_ops.Conv2D(input=image, filter=image, strides=[1, 1, 1, 1], padding="SAME")
+variable = kernlink.Variable([[1.0, 2.0], [3.0, 4.0]])
+computed: kernlink.Tensor = (2 ** variable - np.float64(1)) / sums + (1.0 - variable) @ x
+compared: kernlink.Tensor = (variable < 2.0) & (sums >= x) | ~(product > 1.0) ^ True
+some: kernlink.Tensor = variable[:, ::-1] + sums[..., None, 0, 1:]
+masked: kernlink.Tensor = sums[sums > 0.0]
+scalars: list[float] = [float(row[0]) for row in sums] + [float(variable[0, 0])]
+stacked: kernlink.Tensor = kernlink.as_tensor([product, x])
 text: kernlink.Tensor = raw_ops.StringLower(input=[b"A", "B"])
 raw_ops.NoOp()
 
