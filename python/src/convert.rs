@@ -243,6 +243,8 @@ struct Items {
     /// The rank at which elements were found.
     depth: Option<usize>,
     plain: Option<Plain>,
+    /// The dtype of the first element, if it is a float of NumPy's: floats after it take it.
+    first: Option<DataType>,
     /// Whether there are arrays among them, whose elements were not taken.
     has_arrays: bool,
     /// Whether there are tensors, or outputs of a graph.
@@ -255,7 +257,7 @@ const MOST_DEEP: usize = 254;
 impl Items {
     /// All of them as a tensor of the shape.
     fn converted(self) -> PyResult<Converted<CoreTensor>> {
-        let Items { shape, plain, .. } = self;
+        let Items { shape, plain, first, .. } = self;
         let shape = Shape::from(shape);
         let converted = match plain {
             None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
@@ -268,7 +270,13 @@ impl Items {
                 }
             }
             Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-            Some(Plain::Floats(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::literal),
+            Some(Plain::Floats(numbers)) => match (CoreTensor::from_vec(shape, numbers), first) {
+                (Ok(tensor), Some(dtype)) if dtype != DataType::Double => {
+                    return crate::eager::cast(tensor, dtype).map(Converted::python);
+                }
+                (tensor, Some(_)) => tensor.map(Converted::python),
+                (tensor, None) => tensor.map(Converted::literal),
+            },
             Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
             Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
         };
@@ -291,6 +299,9 @@ impl Items {
             }
             if *self.depth.get_or_insert(depth) != depth {
                 return Err(ragged());
+            }
+            if self.plain.is_none() {
+                self.first = numpy_float(value);
             }
             return self.element(value);
         }
@@ -397,6 +408,15 @@ fn rank(value: &Bound<'_, PyAny>) -> Option<usize> {
         return None;
     }
     value.getattr(intern!(value.py(), "shape")).ok()?.len().ok()
+}
+
+/// The dtype of a float of NumPy's.
+fn numpy_float(value: &Bound<'_, PyAny>) -> Option<DataType> {
+    if is_python(value) || value.is_exact_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() {
+        return None;
+    }
+    let dtype = value.getattr(intern!(value.py(), "dtype")).and_then(|dtype| dtype_of(&dtype)).ok()?;
+    dtype.is_floating().then_some(dtype)
 }
 
 /// Whether a value is a tensor, a variable or an output of a graph.

@@ -87,6 +87,12 @@ def test_scalars_of_numpy_keep_their_dtype() -> None:
     for name in [*NUMBERS, "bool"]:
         assert kl.constant(np.dtype(name).type(1)).dtype.name == name
     assert RAW.AddV2(x=np.float64(1), y=2.0).dtype is kl.float64
+    # A float that is the first decides for those after it.
+    for first in (np.float16(1), np.float32(1), np.float64(1), np.array(1.5)):
+        assert kl.constant([[first], [2.0]]).dtype.name == first.dtype.name
+    assert kl.constant([np.float64(0.1), 2]).tolist() == [0.1, 2.0] and kl.constant([2.0, np.float64(1)]).dtype is kl.float32
+    assert kl.constant([np.int64(1), 2]).dtype is kl.int32 and kl.constant([np.int64(2**40)]).dtype is kl.int64
+    assert (kl.constant([1.5]) + [np.float64(1)]).dtype is kl.float32
 
 
 def test_strings() -> None:
