@@ -16,10 +16,11 @@ from . import _interpreter  # noqa: F401  # First: it refuses interpreters in wh
 from . import _dtypes, errors, ops, raw_ops, saved_model
 from ._dtypes import *  # noqa: F403
 from ._dtypes import DType, as_dtype
+from ._concrete import ConcreteFunction
+from ._control import cond, control_dependencies, name_scope, while_loop
 from ._function import Function, function
 from ._kernlink import (
     Device,
-    GradientTape,
     Graph,
     MetaGraph,
     NodeStats,
@@ -40,6 +41,8 @@ from ._kernlink import (
 from ._kernlink import DeviceScope as device
 from ._library import load_op_library
 from ._slices import IndexedSlices
+from ._spec import TensorSpec
+from ._tape import GradientTape
 from ._variable import Variable
 
 if TYPE_CHECKING:
@@ -105,6 +108,7 @@ def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[
 
 
 __all__ = [
+    "ConcreteFunction",
     "Device",
     "Function",
     "GradientTape",
@@ -119,10 +123,13 @@ __all__ = [
     "SessionOptions",
     "SymbolicTensor",
     "Tensor",
+    "TensorSpec",
     "Variable",
     "__version__",
     "as_tensor",
+    "cond",
     "constant",
+    "control_dependencies",
     "convert_to_tensor",
     "device",
     "devices",
@@ -132,10 +139,12 @@ __all__ = [
     "load_graph",
     "load_meta_graph",
     "load_op_library",
+    "name_scope",
     "ops",
     "raw_ops",
     "saved_model",
     "tools",
     "train",
+    "while_loop",
 ]
 __all__ += _dtypes.__all__

@@ -6,91 +6,89 @@ import functools
 import inspect
 import itertools
 import threading
-import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, overload
 
+from ._concrete import ConcreteFunction, Constant, is_array, take
 from ._kernlink import Graph, SymbolicTensor, Tensor, as_tensor, execute
+from ._spec import TensorSpec, fits
+from ._structure import flatten, frozen, paths, rebuild
+from ._tracing import tracing
 from ._variable import Variable
 
 _NUMBERS = itertools.count()
 
-
-def _flatten(value: Any, leaves: list[Any]) -> Any:
-    """Adds the tensors in lists, tuples and dicts to `leaves`; returns what they are in."""
-    if isinstance(value, dict):
-        return ("dict", type(value), [(key, _flatten(value[key], leaves)) for key in value])
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return ("named", type(value), [_flatten(item, leaves) for item in value])
-    if isinstance(value, (list, tuple)):
-        return ("list", type(value), [_flatten(item, leaves) for item in value])
-    if value is None:
-        return None
-    leaves.append(value)
-    return "leaf"
+# So many shapes of arguments are known at most: a trace may serve any number.
+_MOST_KINDS = 1000
 
 
-def _rebuild(structure: Any, leaves: Any) -> Any:
-    if structure is None:
-        return None
-    if structure == "leaf":
-        return next(leaves)
-    kind, cls, items = structure
-    if kind == "dict":
-        return cls((key, _rebuild(item, leaves)) for key, item in items)
-    rebuilt = [_rebuild(item, leaves) for item in items]
-    return cls(*rebuilt) if kind == "named" else cls(rebuilt)
+class _Call:
+    """The arguments of a call: their tensors, and what they are like."""
+
+    def __init__(self, bound: inspect.BoundArguments) -> None:
+        self.bound = bound
+        #: What each argument is in, and all that is in them: specs of tensors, and constants.
+        self.structures: list[Any] = []
+        self.leaves: list[Any] = []
+        self.tensors: list[Any] = []
+        #: Whether a tensor may have the memory of an array that the caller has.
+        self.lent: list[bool] = []
+
+    def add(self, name: str, value: Any) -> None:
+        """Adds an argument as it is."""
+        leaves: list[Any] = []
+        structure = flatten(value, leaves)
+        self.structures.append(structure)
+        for leaf, path in zip(leaves, paths(structure, name), strict=True):
+            if isinstance(leaf, TensorSpec):
+                self.leaves.append(TensorSpec(leaf.shape, leaf.dtype, leaf.name or path))
+                self.tensors.append(leaf)
+                self.lent.append(False)
+            elif isinstance(leaf, (Tensor, SymbolicTensor)) or is_array(leaf):
+                is_lent = not isinstance(leaf, (Tensor, SymbolicTensor))
+                # A graph keeps what it takes.
+                tensor = as_tensor(leaf, None, Graph._entered() is not None) if is_lent else leaf
+                self.leaves.append(TensorSpec.from_tensor(tensor, path))
+                self.tensors.append(tensor)
+                self.lent.append(is_lent)
+            else:
+                self.leaves.append(Constant(leaf))
+
+    def add_as(self, name: str, value: Any, template: Any) -> None:
+        """Adds an argument of which specs say what it is like."""
+        take(template, value, name, self.tensors, self.lent)
+        leaves: list[Any] = []
+        structure = flatten(template, leaves)
+        self.structures.append(structure)
+        for leaf, path in zip(leaves, paths(structure, name), strict=True):
+            self.leaves.append(TensorSpec(leaf.shape, leaf.dtype, leaf.name or path))
+
+    def kind(self) -> Any:
+        """What calls have alike for which one trace may serve: all but shapes."""
+        leaves = (leaf.dtype if isinstance(leaf, TensorSpec) else leaf for leaf in self.leaves)
+        return (tuple(map(frozen, self.structures)), tuple(leaves))
+
+    def is_of_same_objects(self, kind: Any) -> bool:
+        """Whether calls of this kind have the same objects among their arguments, such as what they are methods of."""
+        return _objects(kind[1]) == _objects(self.leaves)
+
+    def shapes(self) -> tuple[Any, ...]:
+        """The shapes of the tensors."""
+        return tuple(leaf.shape for leaf in self.leaves if isinstance(leaf, TensorSpec))
+
+    def template(self) -> dict[str, Any]:
+        """The specs and constants, by argument."""
+        leaves = iter(self.leaves)
+        arguments = zip(self.bound.arguments, self.structures, strict=True)
+        return {name: rebuild(structure, leaves) for name, structure in arguments}
 
 
-class _Concrete:
-    """A function of ops, for arguments of certain dtypes and shapes."""
-
-    def __init__(self, name: str, captures: list[Tensor], has_effects: bool, dtypes: list[Any], structure: Any) -> None:
-        self.name = name
-        self.captures = captures
-        self.op = "StatefulPartitionedCall" if has_effects else "PartitionedCall"
-        self.dtypes = dtypes
-        self.structure = structure
-
-    def __call__(self, tensors: list[Any]) -> Any:
-        outputs = execute(self.op, ([*tensors, *self.captures],), (self.dtypes, self.name, None, None, None), None)
-        return _rebuild(self.structure, iter(outputs if isinstance(outputs, list) else []))
+def _objects(leaves: Iterable[Any]) -> list[Constant]:
+    return [leaf for leaf in leaves if isinstance(leaf, Constant) and leaf.is_object()]
 
 
-class _Same:
-    """One object in the key of a trace, for as long as it lives: another that comes to lie in its place is another."""
-
-    __slots__ = ("_hash", "_value")
-
-    def __init__(self, value: Any) -> None:
-        self._hash = id(value)
-        try:
-            self._value: Callable[[], Any] = weakref.ref(value)
-        except TypeError:
-            self._value = lambda: value
-
-    def is_gone(self) -> bool:
-        return self._value() is None
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and not self.is_gone() and self._value() is other._value()
-
-
-def _is_one_of_a_kind(value: Any) -> bool:
-    """Whether a value equals itself alone: it is not kept for the sake of a trace."""
-    own: Any = type(value).__hash__
-    return bool(own is object.__hash__)
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
-
-
-def _is_gone(key: Any) -> bool:
-    return any(isinstance(part, _Same) and part.is_gone() for part in key[1])
+def _is_gone(kind: Any) -> bool:
+    return any(isinstance(leaf, Constant) and leaf.is_gone() for leaf in kind[1])
 
 
 class Function:
@@ -98,108 +96,180 @@ class Function:
     runs at every call. Numbers, strings and other values that are no tensors are constants of the trace, so that another value
     is another trace."""
 
-    def __init__(self, python_function: Callable[..., Any]) -> None:
+    def __init__(self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
+        #: What the arguments are like, if that was said: specs, also in lists, tuples and dicts.
+        self.input_signature = None if input_signature is None else tuple(input_signature)
         self._signature = inspect.signature(python_function)
-        self._traces: dict[Any, _Concrete] = {}
+        if self.input_signature is not None:
+            self._check_signature()
+        # By what calls have alike and by the shapes.
+        self._traces: dict[Any, dict[Any, ConcreteFunction]] = {}
+        # Those for calls with tensors alone, by their dtypes and shapes: what most calls are.
+        self._of_tensors: dict[Any, ConcreteFunction] = {}
         self._lock = threading.RLock()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self
-        return functools.partial(self, instance)
+        return self if instance is None else Method(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        concrete, tensors = self._find(args, kwargs)
-        return concrete(tensors)
+        key = None
+        if not kwargs and all(type(value) is Tensor for value in args):
+            key = tuple([(value.dtype, value.shape) for value in args])
+            known = self._of_tensors.get(key)
+            if known is not None and known._is_in_scope():
+                return known._run(list(args), None)
+        call = self._call(args, kwargs)
+        found = self._find(call)
+        if key is not None:
+            if len(self._of_tensors) >= _MOST_KINDS:
+                self._of_tensors = {}
+            self._of_tensors[key] = found
+        return found._run(call.tensors, call.lent)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> _Concrete:
-        """The function of ops for arguments like these: ops such as `While` and `If` take it, or its `name`, as an attr.
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function of ops for arguments like these.
 
         Args:
-          *args: as those of a call; of tensors only the dtypes and shapes count.
+          *args: as those of a call, or a `TensorSpec` in the place of a tensor; of tensors only the dtypes and shapes count. They
+            may be left out if there is an `input_signature`.
           **kwargs: those by name.
 
         Returns:
-          The function, which takes a list of tensors.
+          The function, which ops such as `While` and `If` take, or its `name`, as an attr.
         """
-        return self._find(args, kwargs)[0]
+        if self.input_signature is not None and not kwargs:
+            is_method = next(iter(self._signature.parameters), None) == "self"
+            if len(args) == int(is_method):
+                args = (*args, *self.input_signature)
+        return self._find(self._call(args, kwargs))
 
-    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Concrete, list[Any]]:
-        """The trace for these arguments, and the tensors among them."""
+    def __repr__(self) -> str:
+        return f"<kernlink.Function {self.python_function.__qualname__}>"
+
+    def _check_signature(self) -> None:
+        given = len(self.input_signature or ())
+        parameters = list(self._signature.parameters.values())
+        if parameters and parameters[0].name == "self":
+            parameters = parameters[1:]
+        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+            return
+        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if given > len(positional):
+            raise TypeError(f"input_signature has {given} specs, and the function {len(positional)} arguments")
+        for parameter in [*positional[given:], *(p for p in parameters if p.kind is p.KEYWORD_ONLY)]:
+            if parameter.default is parameter.empty:
+                raise TypeError(f"input_signature missing type constraint for {parameter.name}")
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        leaves: list[Any] = []
-        structure = _flatten(list(bound.arguments.values()), leaves)
-        tensors: list[Any] = []
-        key: list[Any] = []
-        for index, leaf in enumerate(leaves):
-            if isinstance(leaf, (Tensor, SymbolicTensor)) or _is_array(leaf):
-                tensor = leaf if isinstance(leaf, SymbolicTensor) else as_tensor(leaf)
-                tensors.append(tensor)
-                shape = tensor.shape
-                key.append((tensor.dtype, None if shape is None else tuple(shape)))
-                leaves[index] = None
-            elif isinstance(leaf, Variable) or _is_one_of_a_kind(leaf):
-                key.append(_Same(leaf))
-            elif isinstance(leaf, (float, complex)):
-                # 0.0 equals -0.0, and NaN not itself.
-                key.append((type(leaf), repr(leaf)))
+        call = _Call(bound)
+        specs = list(self.input_signature or ())
+        for name, value in bound.arguments.items():
+            kind = self._signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_KEYWORD:
+                # The order in which they are given does not matter.
+                call.add(name, dict(sorted(value.items())))
+            elif not specs or (name == "self" and not call.structures):
+                call.add(name, value)
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                call.add_as(name, value, tuple(specs))
+                specs.clear()
             else:
-                try:
-                    hash(leaf)
-                    key.append((type(leaf), leaf))
-                except TypeError:
-                    key.append(_Same(leaf))
-        found = (_frozen(structure), tuple(key))
-        concrete = self._traces.get(found)
-        if concrete is None:
+                call.add_as(name, value, specs.pop(0))
+        return call
+
+    def _find(self, call: _Call) -> ConcreteFunction:
+        """The trace for a call."""
+        kind, shapes = call.kind(), call.shapes()
+        found = self._known(kind, shapes)
+        if found is None:
             with self._lock:
-                concrete = self._traces.get(found)
-                if concrete is None:
-                    concrete = self._trace(bound, structure, leaves, tensors)
-                    kept = {key: trace for key, trace in self._traces.items() if not _is_gone(key)}
-                    self._traces = {**kept, found: concrete}
-        return concrete, tensors
+                found = self._known(kind, shapes)
+                if found is None:
+                    found = self._trace(call)
+                    kept = {kind: traces for kind, traces in self._traces.items() if not _is_gone(kind)}
+                    self._traces = {**kept, kind: {**kept.get(kind, {}), shapes: found}}
+        return found
 
-    def _trace(self, bound: inspect.BoundArguments, structure: Any, leaves: list[Any], tensors: list[Any]) -> _Concrete:
+    def _known(self, kind: Any, shapes: tuple[Any, ...]) -> ConcreteFunction | None:
+        traces = self._traces.get(kind)
+        if traces is None:
+            return None
+        found = traces.get(shapes)
+        if found is None:
+            suits = [own for own in traces if all(map(fits, shapes, own))]
+            # Of those that suit the one that knows most.
+            best = next((own for own in suits if all(all(map(fits, own, other)) for other in suits)), None)
+            found = traces[best or suits[0]] if suits else None
+        return found if found is not None and found._is_in_scope() else None
+
+    def _trace(self, call: _Call) -> ConcreteFunction:
         graph = Graph._body()
-        with graph:
-            inputs = [graph.placeholder(tensor.dtype, tensor.shape) for tensor in tensors]
+        with graph, tracing(first=not any(map(call.is_of_same_objects, self._traces))):
+            inputs = [graph.placeholder(leaf.dtype, leaf.shape) for leaf in call.leaves if isinstance(leaf, TensorSpec)]
             places = iter(inputs)
-            given = iter([next(places) if leaf is None else leaf for leaf in leaves])
-            arguments = _rebuild(structure, given)
-            for name, value in zip(list(bound.arguments), arguments, strict=True):
-                bound.arguments[name] = value
-            result = self.python_function(*bound.args, **bound.kwargs)
-            outputs: list[Any] = []
-            shape = _flatten(result, outputs)
-            outputs = [_in_graph(output) for output in outputs]
+            given = iter([next(places) if isinstance(leaf, TensorSpec) else leaf.value for leaf in call.leaves])
+            arguments = {
+                name: rebuild(structure, given)
+                for name, structure in zip(call.bound.arguments, call.structures, strict=True)
+            }
+            bound = inspect.BoundArguments(self._signature, arguments)
+            leaves: list[Any] = []
+            structure = flatten(self.python_function(*bound.args, **bound.kwargs), leaves)
+            outputs = [in_graph(graph, leaf) for leaf in leaves]
+        # What only the trace had goes, so that it is no input of the function.
+        del leaves
         name = f"__{self.python_function.__name__.strip('<>')}_{next(_NUMBERS)}"
-        captures, has_effects = graph._finish(name, inputs, outputs)
-        return _Concrete(name, captures, has_effects, [output.dtype for output in outputs], shape)
+        held, captures, has_effects = graph._finish(name, inputs, outputs)
+        specs = rebuild(structure, iter([TensorSpec.from_tensor(output) for output in outputs]))
+        return ConcreteFunction(held, captures, has_effects, self._signature, call.template(), specs)
 
 
-def _in_graph(value: Any) -> Any:
-    """A result as an output of the graph that is entered."""
-    if isinstance(value, SymbolicTensor):
-        return value
+class Method:
+    """A function with the object that it is a method of."""
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        functools.update_wrapper(self, function.python_function)
+        self.__self__ = instance
+        self._function = function
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function, which takes the object, too."""
+        return self._function.python_function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(self.__self__, *args, **kwargs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function of ops for arguments like these: `Function.get_concrete_function`."""
+        return self._function.get_concrete_function(self.__self__, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<kernlink.Function {self.python_function.__qualname__} of {self.__self__!r}>"
+
+
+def in_graph(graph: Graph, value: Any) -> Any:
+    """A result as an output of a graph."""
     if isinstance(value, Variable):
-        return value.read_value()
-    return execute("Identity", (value,), (), None)
+        value = value.read_value()
+    return value if graph._has(value) else execute("Identity", (value,), (), None)
 
 
-def _frozen(structure: Any) -> Any:
-    if not isinstance(structure, tuple):
-        return structure
-    kind, cls, items = structure
-    if kind == "dict":
-        return (kind, cls, tuple((key, _frozen(item)) for key, item in items))
-    return (kind, cls, tuple(_frozen(item) for item in items))
+@overload
+def function(func: Callable[..., Any], input_signature: Sequence[Any] | None = None) -> Function: ...
 
 
-def function(python_function: Callable[..., Any]) -> Function:
+@overload
+def function(
+    func: None = None, input_signature: Sequence[Any] | None = None
+) -> Callable[[Callable[..., Any]], Function]: ...
+
+
+def function(func: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None) -> Any:
     """Has a Python function run as one of ops.
 
         @kernlink.function
@@ -207,9 +277,15 @@ def function(python_function: Callable[..., Any]) -> Function:
             return x * x + 1.0
 
     Args:
-      python_function: what it calls of `raw_ops`, `ops` and operators becomes nodes; all else happens once, while it is traced.
+      func: what it calls of `raw_ops`, `ops` and operators becomes nodes; all else happens once, while it is traced. Tensors and
+        variables that it closes over are inputs of what it becomes.
+      input_signature: a `TensorSpec` for each argument, or specs in lists, tuples and dicts: one trace serves all arguments that
+        fit, and others are refused.
 
     Returns:
-      The function, which takes and gives what the Python function does, with tensors for what ops compute.
+      The function, which takes and gives what the Python function does, with tensors for what ops compute; without `func` what
+      makes such a function of one.
     """
-    return Function(python_function)
+    if func is None:
+        return lambda func: Function(func, input_signature)
+    return Function(func, input_signature)

@@ -7,7 +7,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import raw_ops
-from ._kernlink import OPERATORS, SymbolicTensor, Tensor, as_tensor, destroy_resource
+from ._kernlink import OPERATORS, SymbolicTensor, Tensor, as_tensor, destroy_resource, set_trainable
+from ._tracing import check_variable, outside
 
 if TYPE_CHECKING:
     from ._kernlink import _Operators
@@ -16,26 +17,56 @@ else:
 
 _NUMBERS = itertools.count()
 
+# By the names of their resources.
+_VARIABLES: weakref.WeakValueDictionary[str, Variable] = weakref.WeakValueDictionary()
+
+
+def variable_of(resource: str) -> Variable | None:
+    """The variable that has the resource of this name, if it is there."""
+    return _VARIABLES.get(resource)
+
 
 class Variable(_Operators):
     """A value that ops change: weights that are trained, counters.
 
-    Tapes record what is read, and functions take the variables that they use as they are when they are called.
+    Tapes record what is read, and functions take the variables that they use as they are when they are called. A function makes
+    variables only when it is traced for the first time.
+
+    Args:
+      initial_value: the value that it begins with, or a function without arguments that gives it.
+      trainable: whether tapes watch it when it is read.
+      name: what it is called.
+      dtype: the dtype; without one that of the value.
+
+    Raises:
+      ValueError: in a function that is traced again, and if the value is an output of a graph.
     """
 
     # Arrays of NumPy's leave their operators to the variable.
     __array_priority__ = 100.0
 
     def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
-        value = as_tensor(initial_value, dtype, True)
-        self._dtype = value.dtype
-        self._shape = value.shape
-        self.trainable = trainable
-        self.name = name or "Variable"
-        shared = f"kernlink_{self.name}_{next(_NUMBERS)}"
-        #: The resource's handle, which the ops of variables take.
-        self.handle: Tensor = raw_ops.VarHandleOp(dtype=value.dtype, shape=list(value.shape), shared_name=shared)
-        raw_ops.AssignVariableOp(resource=self.handle, value=value)
+        check_variable()
+        if isinstance(initial_value, SymbolicTensor):
+            raise ValueError(
+                f"{initial_value!r} has no value before the graph runs: give a function as the initial value, which gives it"
+            )
+        # It is there before the function runs that makes it.
+        with outside():
+            if callable(initial_value):
+                initial_value = initial_value()
+            value = as_tensor(initial_value, dtype, True)
+            self._dtype = value.dtype
+            self._shape = value.shape
+            self._trainable = trainable
+            self.name = name or "Variable"
+            shared = f"kernlink_{self.name}_{next(_NUMBERS)}"
+            #: The resource's handle, which the ops of variables take.
+            self.handle: Tensor = raw_ops.VarHandleOp(dtype=value.dtype, shape=list(value.shape), shared_name=shared)
+            raw_ops.AssignVariableOp(resource=self.handle, value=value)
+        if not trainable:
+            set_trainable(self.handle, False)
+        _VARIABLES[shared] = self
         weakref.finalize(self, _destroy, self.handle)
 
     @property
@@ -44,13 +75,21 @@ class Variable(_Operators):
         return self._dtype
 
     @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it when it is read."""
+        return self._trainable
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape."""
         return self._shape
 
     def read_value(self) -> Any:
         """The value: a tensor, or an output of the graph that is entered."""
-        return raw_ops.ReadVariableOp(resource=self.handle, dtype=self._dtype)
+        value: Any = raw_ops.ReadVariableOp(resource=self.handle, dtype=self._dtype)
+        if isinstance(value, SymbolicTensor):
+            value.set_shape(self._shape)
+        return value
 
     value = read_value
 
@@ -136,6 +175,7 @@ def _differ(shape: Any, own: tuple[int, ...]) -> bool:
 
 def _destroy(handle: Tensor) -> None:
     try:
+        set_trainable(handle, True)
         destroy_resource(handle)
     except Exception:  # The interpreter is ending.
         pass

@@ -1,6 +1,6 @@
 //! Ops that run at once.
 
-use kernlink::attr::AttrMap;
+use kernlink::attr::{AttrBase, AttrMap};
 use kernlink::dtype::DataType;
 use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::graph::{NodeInput, NodeRequest, Operand};
@@ -63,16 +63,19 @@ fn declaration(context: &EagerContext, op: &Bound<'_, PyString>) -> PyResult<&'s
 }
 
 /// Runs an op on the inputs, in the order of its declaration, and the attrs that do not follow from them, in order too; `None` for
-/// those that keep their defaults. Returns a tensor, a list of tensors, a tuple of these if there are several outputs, or `None`.
+/// those that keep their defaults. `lent` tells which of the first tensors have the memory of arrays that a caller gave. Returns a
+/// tensor, a list of tensors, a tuple of these if there are several outputs, or `None`.
 #[pyfunction]
-#[pyo3(signature = (op, inputs, attrs, name=None))]
+#[pyo3(signature = (op, inputs, attrs, name=None, lent=None))]
 pub(crate) fn execute<'py>(
     py: Python<'py>,
     op: &Bound<'py, PyString>,
     inputs: &Bound<'py, PyTuple>,
     attrs: &Bound<'py, PyTuple>,
     name: Option<String>,
+    lent: Option<Vec<bool>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let given = lent.unwrap_or_default();
     let context = context(py)?;
     let def = declaration(context, op)?;
     let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
@@ -82,7 +85,7 @@ pub(crate) fn execute<'py>(
             request.name = name;
             request.device = crate::device::requested();
             take_inputs(def, inputs, &mut request)?;
-            request.attrs = take_attrs(def, attrs)?;
+            request.attrs = take_attrs(def, inputs, attrs)?;
             // What Python may change is no constant.
             for operand in operands(&mut request) {
                 if let Operand::Constant(tensor) = operand {
@@ -98,7 +101,16 @@ pub(crate) fn execute<'py>(
         };
     }
     if crate::tape::is_recording() {
-        let (request, lent) = request::<Traced>(def, inputs, attrs, name)?;
+        let (mut request, lent) = request(def, inputs, attrs, name, (&given, Traced::tensor))?;
+        for operand in operands(&mut request) {
+            // A copy is the same to the tapes.
+            if let Operand::Value(traced) = operand
+                && def.is_stateful
+                && is_shared(traced.tensor())
+            {
+                traced.make_unique().or_raise()?;
+            }
+        }
         let mut results = crate::tape::execute(py, def, request, &mut lengths)?;
         if !lent.is_none() {
             // A copy is another tensor to the tapes: what lent memory came to be as it was is a constant to them.
@@ -112,7 +124,7 @@ pub(crate) fn execute<'py>(
         }
         return give(py, results.into_iter().map(Tensor::of_traced), &lengths);
     }
-    let (mut request, lent) = request::<CoreTensor>(def, inputs, attrs, name)?;
+    let (mut request, lent) = request::<CoreTensor>(def, inputs, attrs, name, (&given, |tensor| tensor))?;
     let mut results = {
         let (request, lengths) = (&mut request, &mut lengths);
         let compute = move |context: &EagerContext| {
@@ -134,12 +146,18 @@ fn request<V: Given>(
     inputs: &Bound<'_, PyTuple>,
     attrs: &Bound<'_, PyTuple>,
     name: Option<String>,
+    (lent, tensor): (&[bool], fn(&V) -> &CoreTensor),
 ) -> PyResult<(NodeRequest<'static, V>, Lent)> {
-    let mut request = NodeRequest::new(def);
+    let mut request: NodeRequest<'_, V> = NodeRequest::new(def);
     request.name = name;
     request.device = crate::device::requested();
     take_inputs(def, inputs, &mut request)?;
-    request.attrs = take_attrs(def, attrs)?;
+    for (operand, _) in operands(&mut request).zip(lent).filter(|(_, lent)| **lent) {
+        if let Operand::Value(value) = operand {
+            *operand = Operand::Constant(tensor(value).clone());
+        }
+    }
+    request.attrs = take_attrs(def, inputs, attrs)?;
     let lent = Lent::of(def, &mut request)?;
     Ok((request, lent))
 }
@@ -191,14 +209,17 @@ fn taken<V>(converted: Converted<V>, (input, place): (usize, usize), flexible: &
     }
 }
 
-fn take_attrs(def: &OpDef, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
+fn take_attrs(def: &OpDef, inputs: &Bound<'_, PyTuple>, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
     let mut attrs = AttrMap::new();
     let asked = def.attrs.iter().filter(|attr| !def.is_inferred(&attr.name));
     let mut count = 0;
     for (attr, value) in asked.zip(values.iter_borrowed()) {
         count += 1;
-        if value.is_none() && (attr.default.is_some() || attr.ty.base != kernlink::attr::AttrBase::Shape) {
+        if value.is_none() && (attr.default.is_some() || attr.ty.base != AttrBase::Shape) {
             continue;
+        }
+        if attr.ty.base == AttrBase::Func {
+            check_captures(def, &attr.name, inputs, &value)?;
         }
         let value = attr_value(&value, attr.ty).map_err(|error| {
             Python::attach(|py| PyTypeError::new_err(format!("{} of {}: {}", attr.name, def.name, error.value(py))))
@@ -209,6 +230,46 @@ fn take_attrs(def: &OpDef, values: &Bound<'_, PyTuple>) -> PyResult<AttrMap> {
         true => Ok(attrs),
         false => Err(PyTypeError::new_err(format!("{} takes {count} attrs, not {}", def.name, values.len()))),
     }
+}
+
+/// The ops that hand their lists of inputs to functions as they are.
+const CALLS: [&str; 8] = [
+    "Case",
+    "If",
+    "PartitionedCall",
+    "StatefulPartitionedCall",
+    "StatelessCase",
+    "StatelessIf",
+    "StatelessWhile",
+    "While",
+];
+
+/// Refuses a function that takes more than it is given, as it captured tensors.
+///
+/// # Errors
+/// TypeError, which says what must be passed.
+fn check_captures(def: &OpDef, attr: &str, inputs: &Bound<'_, PyTuple>, function: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !CALLS.contains(&&*def.name) {
+        return Ok(());
+    }
+    if let Ok(functions) = function.cast::<PyList>() {
+        return functions.iter().try_for_each(|function| check_captures(def, attr, inputs, &function));
+    }
+    let Ok(captured) = function.getattr("captured_inputs") else { return Ok(()) };
+    let (captured, own) = (captured.len()?, function.getattr("inputs")?.len()?);
+    let lists = def.inputs.iter().zip(inputs.iter_borrowed()).filter(|(arg, _)| arg.is_list());
+    for (arg, list) in lists {
+        let given = list.len()?;
+        if captured > 0 && given != captured + own {
+            return Err(PyTypeError::new_err(format!(
+                "{attr} of {}: the function takes {own} of its own arguments and {captured} that it captured, and is given \
+                 {given}: pass the function's `captured_inputs`, in order, at the end of `{}`; all functions of the op take \
+                 the same",
+                def.name, arg.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// All that an op is given.
@@ -340,7 +401,7 @@ pub(crate) fn run<'py>(
         _ => py.None().into_bound(py),
     });
     let attrs = PyTuple::new(py, values.collect::<SmallVec<[_; 4]>>())?;
-    execute(py, &PyString::intern(py, op), &PyTuple::new(py, inputs)?, &attrs, None)
+    execute(py, &PyString::intern(py, op), &PyTuple::new(py, inputs)?, &attrs, None, None)
 }
 
 /// Ends a resource, whatever records or is built on this thread.

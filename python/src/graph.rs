@@ -1,56 +1,102 @@
 //! Graphs: while one is entered, functions of ops add nodes to it.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::gradient::{Gradients, OutputGradient};
 use kernlink::graph::{
-    FunctionParts, Graph as CoreGraph, ImportOptions, NodeId, NodeRequest, OpScope, Operand, Output,
+    Graph as CoreGraph, ImportOptions, NodeId, NodeRequest, OpScope, Operand, Output, is_valid_node_name,
 };
 use kernlink::op::OpDef;
 use kernlink::proto::{graph_file, graph_from_bytes};
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
-use crate::convert::Given;
+use crate::body::{self, Body};
+use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
-use crate::operators::operators;
-use crate::tensor::{Tensor, dtype_object};
+use crate::functions::{self, Held};
+pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
+use crate::tensor::Tensor;
 
 /// What is behind a graph and its outputs.
 pub(crate) struct State {
-    graph: CoreGraph,
-    /// Whether it becomes the body of a function.
-    is_body: bool,
-    /// Tensors that nodes of a body take from outside, with what stands for them.
-    captures: Vec<(Py<Tensor>, Output)>,
-    /// The last node with effects: in a body each waits for the one before it.
-    last_effect: Option<NodeId>,
-    /// All nodes with effects, which run though nothing takes what they give.
-    effects: Vec<NodeId>,
+    pub(crate) graph: CoreGraph,
+    /// What a graph has that becomes the body of a function.
+    pub(crate) body: Option<Body>,
+    /// What names begin with, and how many times each scope was begun.
+    scope: String,
+    scopes: HashSet<String>,
+    /// For which nodes those wait that are added.
+    waits: Vec<NodeId>,
+}
+
+impl State {
+    fn new(graph: CoreGraph) -> State {
+        State { graph, body: None, scope: String::new(), scopes: HashSet::new(), waits: Vec::new() }
+    }
+
+    /// The name of a scope within that which there is. One that ends with a slash is that scope itself.
+    fn scope_named(&mut self, name: &str) -> PyResult<String> {
+        if name.is_empty() || name.ends_with('/') {
+            return Ok(name.to_owned());
+        }
+        let whole = format!("{}{name}", self.scope);
+        if !is_valid_node_name(&whole) {
+            return Err(PyValueError::new_err(format!("'{name}' is not a valid scope name")));
+        }
+        let is_free = |name: &str| !self.scopes.contains(name) && self.graph.find(name).is_none();
+        let numbered = (1..).map(|number| format!("{whole}_{number}"));
+        let free = std::iter::once(whole.clone()).chain(numbered).find(|name| is_free(name)).unwrap_or(whole);
+        self.scopes.insert(free.clone());
+        Ok(free + "/")
+    }
+
+    /// The name of a node that is to be added: a name that is taken gets a number, as in TensorFlow; `None` if the graph names it.
+    fn node_name(&self, op: &str, name: Option<&str>) -> Option<String> {
+        if name.is_none() && self.scope.is_empty() {
+            return None;
+        }
+        let whole = format!("{}{}", self.scope, name.unwrap_or(op));
+        let is_free = |name: &str| !self.scopes.contains(name) && self.graph.find(name).is_none();
+        let numbered = (1..).map(|number| format!("{whole}_{number}"));
+        std::iter::once(whole.clone()).chain(numbered).find(|name| is_free(name))
+    }
 }
 
 pub(crate) type Shared = Arc<Mutex<State>>;
 
 thread_local! {
-    /// The graphs that were entered, the innermost last.
-    static ENTERED: RefCell<Vec<Shared>> = const { RefCell::new(Vec::new()) };
+    /// The graphs that were entered, the innermost last; `None` where ops run at once again.
+    static ENTERED: RefCell<Vec<Option<Shared>>> = const { RefCell::new(Vec::new()) };
     /// The graph that a node is being added to.
     static TARGET: RefCell<Option<Shared>> = const { RefCell::new(None) };
 }
 
-fn lock(graph: &Shared) -> MutexGuard<'_, State> {
+pub(crate) fn lock(graph: &Shared) -> MutexGuard<'_, State> {
     graph.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The graph that was entered last.
+pub(crate) fn entered() -> Option<Shared> {
+    ENTERED.with_borrow(|graphs| graphs.last().cloned().flatten())
+}
+
+/// Whether a graph was entered on this thread, so that what is within may take what it gives.
+fn is_entered(graph: &Shared) -> bool {
+    ENTERED.with_borrow(|graphs| graphs.iter().flatten().any(|entered| Arc::ptr_eq(entered, graph)))
 }
 
 /// The graph that an op of these inputs is added to: that which was entered last, or that of the inputs.
 pub(crate) fn target(inputs: &Bound<'_, PyTuple>) -> Option<Shared> {
-    let entered = ENTERED.with_borrow(|graphs| graphs.last().cloned());
-    entered.or_else(|| {
+    let graphs = ENTERED.with_borrow(|graphs| graphs.last().cloned());
+    graphs.flatten().or_else(|| {
         let of_output = |value: &Bound<'_, PyAny>| value.cast::<SymbolicTensor>().ok().map(|it| it.get().graph.clone());
         inputs.iter_borrowed().find_map(|value| {
             of_output(&value).or_else(|| {
@@ -61,39 +107,60 @@ pub(crate) fn target(inputs: &Bound<'_, PyTuple>) -> Option<Shared> {
     })
 }
 
+/// Does `work`, which takes operands of Python's, for a graph.
+fn with_target<R>(target: &Shared, work: impl FnOnce() -> R) -> R {
+    let before = TARGET.replace(Some(target.clone()));
+    let done = work();
+    TARGET.set(before);
+    done
+}
+
+/// What a value is in a graph, which it is made a part of: an output of it, what it captures, or a constant.
+pub(crate) fn output_for(target: &Shared, value: &Bound<'_, PyAny>) -> PyResult<Output> {
+    match with_target(target, || operand::<Output>(value))? {
+        Converted::Operand(Operand::Value(output)) => Ok(output),
+        Converted::Operand(Operand::Constant(tensor) | Operand::Literal(tensor)) => {
+            constant(&mut lock(target).graph, tensor).or_raise()
+        }
+        Converted::Flexible(flexible) => constant(&mut lock(target).graph, flexible.tensor).or_raise(),
+    }
+}
+
 impl Given for Output {
     fn given(value: &Bound<'_, PyAny>) -> PyResult<Option<Operand<Output>>> {
         let target = TARGET.with_borrow(Clone::clone);
         let target = target.ok_or_else(|| PyRuntimeError::new_err("no node is being added to a graph"))?;
         if let Ok(output) = value.cast::<SymbolicTensor>() {
-            let output = output.get();
-            return match Arc::ptr_eq(&output.graph, &target) {
-                true => Ok(Some(Operand::Value(output.output))),
-                false => Err(PyValueError::new_err(format!(
+            let symbolic = output.get();
+            if Arc::ptr_eq(&symbolic.graph, &target) {
+                if lock(&target).body.as_ref().is_some_and(|body| body.is_finished) {
+                    return Err(out_of_scope(&symbolic.name()));
+                }
+                return Ok(Some(Operand::Value(symbolic.output)));
+            }
+            let is_body = lock(&target).body.is_some();
+            if is_body && is_entered(&symbolic.graph) {
+                return body::capture_output(&target, output).map(|output| Some(Operand::Value(output)));
+            }
+            let is_of_body = lock(&symbolic.graph).body.is_some();
+            return Err(match is_of_body {
+                true => out_of_scope(&symbolic.name()),
+                false => PyValueError::new_err(format!(
                     "{} is of another graph: a function takes what it computes with as arguments",
-                    output.name()
-                ))),
-            };
+                    symbolic.name()
+                )),
+            });
         }
         let Ok(tensor) = value.cast::<Tensor>() else { return Ok(None) };
+        if lock(&target).body.is_some() {
+            return body::capture_tensor(&target, tensor).map(|output| Some(Operand::Value(output)));
+        }
         let core = tensor.get().core();
         if core.dtype().is_pod() || core.dtype() == DataType::String {
             return Ok(Some(Operand::Constant(core.clone())));
         }
-        let mut state = lock(&target);
-        if !state.is_body {
-            let message = "a graph has no constants of resources and variants: make the variable by an op of the graph";
-            return Err(PyTypeError::new_err(message));
-        }
-        if let Some((_, output)) = state.captures.iter().find(|(captured, _)| captured.is(tensor)) {
-            return Ok(Some(Operand::Value(*output)));
-        }
-        let output = placeholder(&mut state.graph, core.dtype(), None, None);
-        if let Ok(output) = &output {
-            state.captures.push((tensor.clone().unbind(), *output));
-        }
-        drop(state);
-        output.or_raise().map(|output| Some(Operand::Value(output)))
+        let message = "a graph has no constants of resources and variants: make the variable by an op of the graph";
+        Err(PyTypeError::new_err(message))
     }
 
     fn as_tensor(&self) -> Option<&CoreTensor> {
@@ -107,7 +174,23 @@ impl Given for Output {
     }
 }
 
-fn placeholder(
+fn out_of_scope(name: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{name} is out of scope: it is of the trace of a function, which gives what it computes by returning it"
+    ))
+}
+
+/// Adds a constant.
+pub(crate) fn constant(graph: &mut CoreGraph, value: CoreTensor) -> kernlink::Result<Output> {
+    let registry = graph.registry().clone();
+    let mut request = NodeRequest::new(registry.op("Const")?.def);
+    request.attrs.insert("dtype", value.dtype());
+    request.attrs.insert("value", value);
+    graph.apply(request)?.outputs.take(0)
+}
+
+/// Adds what is fed, or an argument.
+pub(crate) fn placeholder(
     graph: &mut CoreGraph,
     dtype: DataType,
     shape: Option<kernlink::shape::PartialShape>,
@@ -131,21 +214,17 @@ pub(crate) fn execute<'py>(
     request: impl FnOnce() -> PyResult<NodeRequest<'static, Output>>,
     lengths: &mut SmallVec<[Option<usize>; 4]>,
 ) -> PyResult<(Vec<SymbolicTensor>, Bound<'py, Operation>)> {
-    let before = TARGET.replace(Some(target.clone()));
-    let request = request();
-    TARGET.set(before);
-    let mut request = request?;
+    let mut request = with_target(target, request)?;
     let mut state = lock(target);
-    let has_effect = state.is_body && def.is_stateful && def.name != "Placeholder";
-    if has_effect {
-        request.control_inputs.extend(state.last_effect);
+    bring_functions(py, &mut state, &request)?;
+    let has_effect = def.is_stateful && def.name != "Placeholder";
+    if let Some(body) = state.body.as_ref().filter(|_| has_effect) {
+        request.control_inputs.extend(body.last_effect);
     }
-    // A name that is taken gets a number, as in TensorFlow.
-    if let Some(name) = &request.name
-        && state.graph.find(name).is_some()
-    {
-        let free = (1..).map(|number| format!("{name}_{number}")).find(|name| state.graph.find(name).is_none());
-        request.name = free;
+    request.name = state.node_name(&def.name, request.name.as_deref());
+    let is_constant = def.inputs.is_empty() && !def.is_stateful;
+    if !is_constant {
+        request.control_inputs.extend(&state.waits);
     }
     let applied = match state.graph.apply(request) {
         Ok(applied) => applied,
@@ -154,9 +233,9 @@ pub(crate) fn execute<'py>(
             return Err(crate::error::raise(&error));
         }
     };
-    if has_effect {
-        state.last_effect = Some(applied.node);
-        state.effects.push(applied.node);
+    if let Some(body) = state.body.as_mut().filter(|_| has_effect) {
+        body.last_effect = Some(applied.node);
+        body.effects.push(applied.node);
     }
     lengths.extend(applied.outputs.lengths(def));
     let node = applied.node;
@@ -164,6 +243,25 @@ pub(crate) fn execute<'py>(
     drop(state);
     let outputs = outputs.into_iter().map(|output| SymbolicTensor { graph: target.clone(), output }).collect();
     Ok((outputs, Bound::new(py, Operation { graph: target.clone(), node })?))
+}
+
+/// Gives a graph the functions that a node is to call; a body holds them.
+fn bring_functions(py: Python<'_>, state: &mut State, request: &NodeRequest<'_, Output>) -> PyResult<()> {
+    let functions = request.attrs.iter().flat_map(|(_, value)| match value {
+        AttrValue::Func(function) => std::slice::from_ref(function),
+        AttrValue::ListFunc(functions) => functions,
+        _ => &[],
+    });
+    for function in functions {
+        let context = crate::eager::context(py)?;
+        let held = Held::new(context, &function.name);
+        let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name).or_raise()?;
+        if let Some(body) = &mut state.body {
+            body.held.push(held);
+            body.brought.extend(brought);
+        }
+    }
+    Ok(())
 }
 
 /// A graph of ops. While it is entered, by `with`, functions of ops add nodes to it, and give outputs of nodes.
@@ -190,25 +288,58 @@ impl Graph {
     #[staticmethod]
     fn _body(py: Python<'_>) -> PyResult<Graph> {
         let graph = Graph::new(py, None)?;
-        let context = crate::eager::context(py)?;
-        {
-            let mut state = lock(&graph.0);
-            state.is_body = true;
-            // Functions that were made before can be called.
-            state.graph = CoreGraph::clone(&context.function_library());
-        }
+        lock(&graph.0).body = Some(Body::default());
         Ok(graph)
     }
 
+    /// The graph that was entered last, if one is.
+    #[staticmethod]
+    fn _entered() -> Option<Graph> {
+        entered().map(Graph)
+    }
+
+    /// Has ops run at once, whatever is entered, until `_resume`.
+    #[staticmethod]
+    fn _suspend() {
+        ENTERED.with_borrow_mut(|graphs| graphs.push(None));
+    }
+
+    #[staticmethod]
+    fn _resume() {
+        ENTERED.with_borrow_mut(|graphs| {
+            if let Some(at) = graphs.iter().rposition(Option::is_none) {
+                graphs.remove(at);
+            }
+        });
+    }
+
+    /// Whether the graph becomes a function.
+    #[getter]
+    fn _is_body(&self) -> bool {
+        lock(&self.0).body.is_some()
+    }
+
+    /// Whether a value is an output of the graph.
+    fn _has(&self, value: &Bound<'_, PyAny>) -> bool {
+        value.cast::<SymbolicTensor>().is_ok_and(|output| Arc::ptr_eq(&output.get().graph, &self.0))
+    }
+
+    /// Whether a graph is entered on this thread.
+    #[getter]
+    fn _is_entered(&self) -> bool {
+        is_entered(&self.0)
+    }
+
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        ENTERED.with_borrow_mut(|graphs| graphs.push(slf.get().0.clone()));
+        ENTERED.with_borrow_mut(|graphs| graphs.push(Some(slf.get().0.clone())));
         slf
     }
 
     #[pyo3(signature = (*_error))]
     fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
         ENTERED.with_borrow_mut(|graphs| {
-            if let Some(at) = graphs.iter().rposition(|graph| Arc::ptr_eq(graph, &self.0)) {
+            let is_this = |graph: &Option<Shared>| graph.as_ref().is_some_and(|graph| Arc::ptr_eq(graph, &self.0));
+            if let Some(at) = graphs.iter().rposition(is_this) {
                 graphs.remove(at);
             }
         });
@@ -223,7 +354,10 @@ impl Graph {
         name: Option<String>,
     ) -> PyResult<SymbolicTensor> {
         let (dtype, shape) = (crate::dtypes::dtype_of(dtype)?, shape.map(crate::values::shape).transpose()?);
-        let output = placeholder(&mut lock(&self.0).graph, dtype, shape, name);
+        let mut state = lock(&self.0);
+        let name = state.node_name("Placeholder", name.as_deref());
+        let output = placeholder(&mut state.graph, dtype, shape, name);
+        drop(state);
         output.or_raise().map(|output| SymbolicTensor { graph: self.0.clone(), output })
     }
 
@@ -284,29 +418,75 @@ impl Graph {
         Ok(found.or_raise()?.into_iter().map(symbolic).collect())
     }
 
-    /// Makes a function of the graph, under a name that no other has, and adds it to those that can be called; returns the
-    /// tensors that it captured, and whether it has effects.
-    fn _finish(
+    /// What bodies of functions capture, each thing once.
+    #[staticmethod]
+    fn _captured<'py>(py: Python<'py>, graphs: Vec<Bound<'py, Graph>>) -> Vec<Bound<'py, PyAny>> {
+        let graphs: Vec<Shared> = graphs.iter().map(|graph| graph.get().0.clone()).collect();
+        body::captured_by(py, &graphs)
+    }
+
+    /// What stands in the body of a function for what it captures.
+    fn _capture(&self, value: &Bound<'_, PyAny>) -> PyResult<SymbolicTensor> {
+        body::capture(&self.0, value).map(|output| SymbolicTensor { graph: self.0.clone(), output })
+    }
+
+    /// Begins a scope of names, a part of that which there is: returns that, and the new one, with a slash at its end.
+    fn _enter_scope(&self, name: &str) -> PyResult<(String, String)> {
+        let mut state = lock(&self.0);
+        let before = state.scope.clone();
+        let scope = state.scope_named(name)?;
+        state.scope.clone_from(&scope);
+        Ok((before, scope))
+    }
+
+    /// Goes back to a scope.
+    fn _leave_scope(&self, before: String) {
+        lock(&self.0).scope = before;
+    }
+
+    /// Has nodes that are added wait for others, besides those for which they wait already, or for none if there is no list;
+    /// returns for which they waited.
+    fn _wait_for(&self, nodes: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Operation>> {
+        let mut wanted = Vec::new();
+        for node in nodes.iter().flatten() {
+            if let Ok(operation) = node.cast::<Operation>() {
+                wanted.push((operation.get().graph.clone(), operation.get().node));
+            } else if let Ok(output) = node.cast::<SymbolicTensor>() {
+                wanted.push((output.get().graph.clone(), output.get().output.node));
+            } else if !node.is_instance_of::<Tensor>() {
+                return Err(PyTypeError::new_err(format!(
+                    "nodes wait for operations and tensors, not for a {}",
+                    node.get_type().name()?
+                )));
+            }
+        }
+        let mut state = lock(&self.0);
+        let before = state.waits.clone();
+        if nodes.is_none() {
+            state.waits.clear();
+        }
+        // What a graph around computes is there when a body runs.
+        for (_, node) in wanted.into_iter().filter(|(graph, _)| Arc::ptr_eq(graph, &self.0)) {
+            if !state.waits.contains(&node) {
+                state.waits.push(node);
+            }
+        }
+        Ok(before.into_iter().map(|node| Operation { graph: self.0.clone(), node }).collect())
+    }
+
+    /// Makes a function of the graph, under a name that no other has, and adds it to those that can be called; returns what holds
+    /// it, what it captured, and whether it has effects.
+    fn _finish<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         name: &str,
         inputs: Vec<Bound<'_, SymbolicTensor>>,
         outputs: Vec<Bound<'_, SymbolicTensor>>,
-    ) -> PyResult<(Vec<Py<Tensor>>, bool)> {
+    ) -> PyResult<(Held, Vec<Bound<'py, PyAny>>, bool)> {
         let find = |tensors: &[Bound<'_, SymbolicTensor>]| -> PyResult<Vec<Output>> {
             tensors.iter().map(|tensor| tensor.get().output_in(&self.0)).collect()
         };
-        let (mut inputs, outputs) = (find(&inputs)?, find(&outputs)?);
-        let state = lock(&self.0);
-        inputs.extend(state.captures.iter().map(|(_, output)| *output));
-        let parts =
-            FunctionParts { inputs, outputs, control_outputs: state.effects.clone(), ..FunctionParts::default() };
-        let def = state.graph.to_function(name, &parts);
-        let captures = state.captures.iter().map(|(tensor, _)| tensor.clone_ref(py)).collect();
-        let has_effects = !state.effects.is_empty();
-        drop(state);
-        crate::eager::context(py)?.add_functions(&[def.or_raise()?]).or_raise()?;
-        Ok((captures, has_effects))
+        body::finish(py, &self.0, name, find(&inputs)?, find(&outputs)?)
     }
 
     fn __repr__(&self) -> String {
@@ -317,186 +497,11 @@ impl Graph {
 impl Graph {
     /// A graph that others may add to.
     pub(crate) fn of(graph: CoreGraph) -> Graph {
-        let (captures, effects) = (Vec::new(), Vec::new());
-        Graph(Arc::new(Mutex::new(State { graph, is_body: false, captures, last_effect: None, effects })))
+        Graph(Arc::new(Mutex::new(State::new(graph))))
     }
 
     /// A copy of the graph as it is.
     pub(crate) fn copy(&self) -> CoreGraph {
         lock(&self.0).graph.clone()
-    }
-}
-
-/// An output of a node, as a tensor that is not computed yet.
-#[pyclass(module = "kernlink", name = "SymbolicTensor", frozen)]
-pub(crate) struct SymbolicTensor {
-    pub(crate) graph: Shared,
-    output: Output,
-}
-
-impl SymbolicTensor {
-    pub(crate) fn core_dtype(&self) -> DataType {
-        lock(&self.graph).graph.node(self.output.node).signature.outputs[self.output.index].dtype
-    }
-
-    /// In a function as the op `Equal`; in a graph whether it is the same output, which dicts of feeds ask.
-    fn equal<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, is: bool) -> PyResult<Bound<'py, PyAny>> {
-        let is_in_body = lock(&slf.get().graph).is_body;
-        match is_in_body && !other.is_none() {
-            true => crate::operators::equal(slf.as_any(), other, is),
-            false => Ok(PyBool::new(slf.py(), slf.get().is_same(other) == is).to_owned().into_any()),
-        }
-    }
-
-    fn is_same(&self, other: &Bound<'_, PyAny>) -> bool {
-        other
-            .cast::<SymbolicTensor>()
-            .is_ok_and(|other| Arc::ptr_eq(&other.get().graph, &self.graph) && other.get().output == self.output)
-    }
-
-    /// The output, if it is of this graph.
-    fn output_in(&self, graph: &Shared) -> PyResult<Output> {
-        match Arc::ptr_eq(&self.graph, graph) {
-            true => Ok(self.output),
-            false => Err(PyValueError::new_err(format!("{} is of another graph", self.name()))),
-        }
-    }
-}
-
-#[pymethods]
-impl SymbolicTensor {
-    /// The name: `node:0`.
-    #[getter]
-    pub(crate) fn name(&self) -> String {
-        let state = lock(&self.graph);
-        format!("{}:{}", state.graph.node(self.output.node).name, self.output.index)
-    }
-
-    /// The dtype of the elements.
-    #[getter]
-    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        dtype_object(py, self.core_dtype())
-    }
-
-    /// What is known of the shape: `None` for any rank, or a tuple of sizes, `None` for those that are unknown.
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let shape = lock(&self.graph).graph.shape(self.output).clone();
-        shape.dims().map(|dims| PyTuple::new(py, dims)).transpose()
-    }
-
-    /// The operation that gives it.
-    #[getter]
-    fn op(&self) -> Operation {
-        Operation { graph: self.graph.clone(), node: self.output.node }
-    }
-
-    /// The graph that it is of.
-    #[getter]
-    fn graph(&self) -> Graph {
-        Graph(self.graph.clone())
-    }
-
-    fn __bool__(&self) -> PyResult<bool> {
-        Err(PyTypeError::new_err(
-            "a tensor of a graph has no value while the graph is made: use an op such as `If`, or run the graph first",
-        ))
-    }
-
-    fn __iter__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("a tensor of a graph cannot be iterated over: use the op `Unpack`"))
-    }
-
-    /// What functions of NumPy's ask for.
-    #[pyo3(signature = (*_arguments, **_options))]
-    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let message = "a tensor of a graph has no value while the graph is made: functions of NumPy's cannot take it";
-        Err(PyTypeError::new_err(message))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let shape = match self.shape(py)? {
-            Some(shape) => shape.repr()?.to_string(),
-            None => "unknown".to_owned(),
-        };
-        let dtype = self.dtype(py)?.getattr("name")?.extract::<String>()?;
-        Ok(format!("<kernlink.SymbolicTensor {}: shape={shape}, dtype={dtype}>", self.name()))
-    }
-
-    fn __hash__(&self) -> u64 {
-        (Arc::as_ptr(&self.graph).addr() as u64) ^ ((self.output.node.index() as u64) << 8) ^ self.output.index as u64
-    }
-
-    /// Some elements: what `kernlink.Tensor` gives for the index, as nodes.
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::tensor::elements(slf.as_any(), index)
-    }
-
-    /// Arrays of NumPy's leave their operators to it.
-    #[classattr]
-    #[pyo3(name = "__array_priority__")]
-    const ARRAY_PRIORITY: f64 = 100.0;
-}
-
-operators!(SymbolicTensor);
-
-/// A node of a graph.
-#[pyclass(module = "kernlink", name = "Operation", frozen)]
-pub(crate) struct Operation {
-    pub(crate) graph: Shared,
-    node: NodeId,
-}
-
-#[pymethods]
-impl Operation {
-    /// The name.
-    #[getter]
-    pub(crate) fn name(&self) -> String {
-        lock(&self.graph).graph.node(self.node).name.clone()
-    }
-
-    /// The op's name.
-    #[getter]
-    fn r#type(&self) -> String {
-        lock(&self.graph).graph.node(self.node).op.def.name.to_string()
-    }
-
-    /// The device that it asks for; empty for any.
-    #[getter]
-    fn device(&self) -> String {
-        lock(&self.graph).graph.node(self.node).device.clone()
-    }
-
-    /// What it takes.
-    #[getter]
-    fn inputs(&self) -> Vec<SymbolicTensor> {
-        let state = lock(&self.graph);
-        let inputs = state.graph.node(self.node).inputs.iter();
-        inputs.map(|&output| SymbolicTensor { graph: self.graph.clone(), output }).collect()
-    }
-
-    /// What it gives.
-    #[getter]
-    fn outputs(&self) -> Vec<SymbolicTensor> {
-        let count = lock(&self.graph).graph.node(self.node).signature.outputs.len();
-        let output = |index| SymbolicTensor { graph: self.graph.clone(), output: Output { node: self.node, index } };
-        (0..count).map(output).collect()
-    }
-
-    /// The value of an attr.
-    fn get_attr<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let state = lock(&self.graph);
-        let node = state.graph.node(self.node);
-        let value = node.attrs.get(name).cloned();
-        let names = node.name.clone();
-        drop(state);
-        match value {
-            Some(value) => crate::values::to_python(py, &value),
-            None => Err(PyValueError::new_err(format!("operation `{names}` has no attr `{name}`"))),
-        }
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<kernlink.Operation '{}' type={}>", self.name(), self.r#type())
     }
 }

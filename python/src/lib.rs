@@ -4,6 +4,7 @@
 
 #![allow(missing_docs, reason = "what Python sees is documented there, by the docstrings")]
 
+mod body;
 mod checkpoint;
 mod commands;
 mod convert;
@@ -15,7 +16,9 @@ mod eager;
 mod error;
 mod fetches;
 mod foreign;
+mod functions;
 mod graph;
+mod graph_tape;
 mod interrupt;
 mod library;
 mod matching;
@@ -25,6 +28,7 @@ mod operators;
 mod options;
 mod pickle;
 mod session;
+mod symbolic;
 mod tape;
 mod tensor;
 mod values;
@@ -37,7 +41,9 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OPERATORS", operators::NAMES.iter().copied().into_py_dict(module.py())?)?;
     module.add_class::<tensor::Tensor>()?;
-    module.add_class::<tape::GradientTape>()?;
+    module.add_class::<tape::Tape>()?;
+    module.add_class::<graph_tape::GraphTape>()?;
+    module.add_class::<functions::Held>()?;
     module.add_class::<graph::Graph>()?;
     module.add_class::<graph::SymbolicTensor>()?;
     module.add_class::<graph::Operation>()?;
@@ -59,6 +65,8 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::op_def, module)?)?;
     module.add_function(wrap_pyfunction!(eager::execute, module)?)?;
     module.add_function(wrap_pyfunction!(eager::destroy_resource, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::function_names, module)?)?;
+    module.add_function(wrap_pyfunction!(tape::set_trainable, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_op_library, module)?)?;
     module.add_function(wrap_pyfunction!(model::load_saved_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::load_meta_graph, module)?)?;

@@ -1,28 +1,77 @@
-//! `kernlink.GradientTape`: tapes that record what runs on their thread.
+//! Tapes that record what runs on their thread.
 
 use std::cell::{Cell, RefCell};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
 
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientTape as CoreTape, Traced, TracedGradient};
-use kernlink::graph::{NodeRequest, OpScope};
+use kernlink::graph::{NodeInput, NodeRequest, OpScope, Operand};
 use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
+use kernlink::tensor::{ResourceHandle, Tensor as CoreTensor};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::eager::{context, run_in_context};
 use crate::error::Raise;
+use crate::functions::Held;
 use crate::tensor::Tensor;
 
-type Shared = Arc<Mutex<CoreTape<'static>>>;
+type Shared = Arc<Record>;
+
+/// A tape, and whether it records.
+struct Record {
+    tape: Mutex<CoreTape<'static>>,
+    is_paused: AtomicBool,
+    watches_variables: bool,
+    /// The names of the resources of variables that are watched, in order.
+    handles: Mutex<Vec<String>>,
+    /// The functions that were called, which their gradients are made of.
+    called: Mutex<HashMap<String, Held>>,
+}
+
+impl Record {
+    /// Holds a function, of which gradients may be made as long as the tape is there.
+    fn hold(&self, context: &'static EagerContext, function: &str) {
+        let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
+        if !called.contains_key(function) {
+            called.insert(function.to_owned(), Held::new(context, function));
+        }
+    }
+}
 
 thread_local! {
-    /// The tapes that record, the outermost first.
+    /// The tapes that were started, the outermost first.
     static TAPES: RefCell<Vec<Shared>> = const { RefCell::new(Vec::new()) };
-    /// Whether there are any: most programs have none.
+    /// Whether there are any that record: most programs have none.
     static ANY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The variables that tapes do not watch by themselves, by the names of their resources.
+static UNTRAINED: LazyLock<RwLock<HashSet<String>>> = LazyLock::new(RwLock::default);
+
+/// Whether tapes watch the variable of a handle when it is read.
+pub(crate) fn is_trainable_handle(handle: &CoreTensor) -> bool {
+    let Ok([handle]) = handle.as_slice::<ResourceHandle>() else { return false };
+    !UNTRAINED.read().unwrap_or_else(PoisonError::into_inner).contains(&handle.name)
+}
+
+/// Says whether tapes watch the variable of a handle when it is read: they do unless they are told otherwise.
+#[pyfunction]
+pub(crate) fn set_trainable(handle: &Bound<'_, Tensor>, trainable: bool) -> PyResult<()> {
+    let [handle] = handle.get().core().as_slice::<ResourceHandle>().or_raise()? else {
+        return Err(PyTypeError::new_err("a variable has one handle"));
+    };
+    let mut untrained = UNTRAINED.write().unwrap_or_else(PoisonError::into_inner);
+    match trainable {
+        true => untrained.remove(&handle.name),
+        false => untrained.insert(handle.name.clone()),
+    };
+    Ok(())
 }
 
 /// Whether a tape records what this thread runs.
@@ -31,12 +80,25 @@ pub(crate) fn is_recording() -> bool {
     ANY.get()
 }
 
+fn is_paused(tape: &Shared) -> bool {
+    tape.is_paused.load(Ordering::Relaxed)
+}
+
+/// Changes which tapes this thread has started.
+fn change<R>(change: impl FnOnce(&mut Vec<Shared>) -> R) -> R {
+    TAPES.with_borrow_mut(|tapes| {
+        let changed = change(tapes);
+        ANY.set(tapes.iter().any(|tape| !is_paused(tape)));
+        changed
+    })
+}
+
 fn recording() -> Vec<Shared> {
-    TAPES.with_borrow(Clone::clone)
+    TAPES.with_borrow(|tapes| tapes.iter().filter(|tape| !is_paused(tape)).cloned().collect())
 }
 
 fn lock(tape: &Shared) -> MutexGuard<'_, CoreTape<'static>> {
-    tape.lock().unwrap_or_else(PoisonError::into_inner)
+    tape.tape.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does `work` with the innermost of the tapes, each nested in the one before it.
@@ -66,7 +128,28 @@ pub(crate) fn execute(
     lengths: &mut SmallVec<[Option<usize>; 4]>,
 ) -> PyResult<Vec<Traced>> {
     let tapes = recording();
+    for function in request.attrs.iter().flat_map(|(_, value)| match value {
+        AttrValue::Func(function) => std::slice::from_ref(function),
+        AttrValue::ListFunc(functions) => functions,
+        _ => &[],
+    }) {
+        let context = context(py)?;
+        tapes.iter().for_each(|tape| tape.hold(context, &function.name));
+    }
     let outputs = run_in_context(py, context(py)?, def, |context| {
+        for input in request.inputs.iter().flat_map(NodeInput::operands) {
+            // What only changes a variable does not read it.
+            if let Operand::Value(handle) = input
+                && !def.outputs.is_empty()
+                && handle.tensor().dtype() == DataType::Resource
+                && is_trainable_handle(handle.tensor())
+            {
+                tapes
+                    .iter()
+                    .filter(|tape| tape.watches_variables)
+                    .try_for_each(|tape| watch(tape, handle).map(drop))?;
+            }
+        }
         within(&tapes, context, |tape| {
             let outputs = tape.apply(request)?.outputs;
             lengths.extend(outputs.lengths(def));
@@ -89,142 +172,109 @@ fn within<R>(
     result.transpose()
 }
 
-/// Records what runs on its thread while it is entered, and computes gradients of what that gave.
-#[pyclass(module = "kernlink", name = "GradientTape", frozen)]
-pub(crate) struct GradientTape {
-    tape: Shared,
-    is_watching: bool,
+/// Has a tape watch a tensor.
+fn watch(tape: &Shared, tensor: &Traced) -> kernlink::Result<Traced> {
+    let watched = lock(tape).watch(tensor)?;
+    if let Ok([handle]) = tensor.tensor().as_slice::<ResourceHandle>() {
+        let mut handles = tape.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if !handles.contains(&handle.name) {
+            handles.push(handle.name.clone());
+        }
+    }
+    Ok(watched)
 }
 
-/// The handle of a variable, or the value itself.
-fn handle_of<'py>(value: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
-    value.getattr("handle").unwrap_or_else(|_| value.clone())
-}
+/// Records what runs on its thread between its start and its end, and computes gradients of what that gave.
+#[pyclass(module = "kernlink._kernlink", name = "Tape", frozen)]
+pub(crate) struct Tape(Shared);
 
-/// The traced tensors of a tensor, or of a list of them.
-fn traced(value: &Bound<'_, PyAny>) -> PyResult<Vec<Traced>> {
-    if let Ok(tensor) = value.cast::<Tensor>() {
-        return Ok(vec![tensor.get().traced().or_raise()?]);
-    }
-    if value.hasattr("handle")? {
-        return traced(&handle_of(value));
-    }
-    let items = value.try_iter().map_err(|_| {
-        PyTypeError::new_err(format!("expected a tensor, a variable or a list of them, not a {}", value.get_type()))
-    })?;
-    let mut found = Vec::new();
-    for item in items {
-        let item = handle_of(&item?);
-        let tensor = item.cast::<Tensor>().map_err(|_| {
-            PyTypeError::new_err(format!("expected tensors or variables in the list, not a {}", item.get_type()))
-        })?;
-        found.push(tensor.get().traced().or_raise()?);
-    }
-    Ok(found)
+/// Tensors as tapes know them.
+fn traced(values: Vec<Bound<'_, Tensor>>) -> PyResult<Vec<Traced>> {
+    values.iter().map(|value| value.get().traced().or_raise()).collect()
 }
 
 #[pymethods]
-impl GradientTape {
-    /// `persistent` lets it compute several gradients; without `watch_accessed_variables` it records only what is computed from
-    /// tensors and variables that it is told to watch.
+impl Tape {
+    /// One that watches the variables that are trained and that something reads, or only what it is told to.
     #[new]
-    #[pyo3(signature = (persistent=false, watch_accessed_variables=true))]
-    fn new(py: Python<'_>, persistent: bool, watch_accessed_variables: bool) -> PyResult<GradientTape> {
-        let tape = CoreTape::new(context(py)?);
-        let tape = if persistent { tape.persistent() } else { tape };
-        Ok(GradientTape { tape: Arc::new(Mutex::new(tape)), is_watching: watch_accessed_variables })
+    fn new(py: Python<'_>, watches_variables: bool) -> PyResult<Tape> {
+        Ok(Tape(Arc::new(Record {
+            tape: Mutex::new(CoreTape::new(context(py)?).persistent().without_variables()),
+            is_paused: AtomicBool::new(false),
+            watches_variables,
+            handles: Mutex::default(),
+            called: Mutex::default(),
+        })))
     }
 
-    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        if !slf.get().is_watching {
-            return Err(PyRuntimeError::new_err(
-                "tapes record all variables that are read: watch_accessed_variables=True",
-            ));
-        }
-        TAPES.with_borrow_mut(|tapes| {
-            if tapes.iter().any(|tape| Arc::ptr_eq(tape, &slf.get().tape)) {
-                return Err(PyRuntimeError::new_err("the tape records already"));
-            }
-            tapes.push(slf.get().tape.clone());
-            Ok(())
-        })?;
-        ANY.set(true);
-        Ok(slf)
+    /// Records what this thread runs from now on, within the tapes that do so already.
+    fn start(&self) {
+        change(|tapes| tapes.push(self.0.clone()));
     }
 
-    #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        TAPES.with_borrow_mut(|tapes| {
-            tapes.retain(|tape| !Arc::ptr_eq(tape, &self.tape));
-            ANY.set(!tapes.is_empty());
-        });
+    fn stop(&self) {
+        change(|tapes| tapes.retain(|tape| !Arc::ptr_eq(tape, &self.0)));
     }
 
-    /// Records what is computed from a tensor, or from several, from now on.
-    fn watch(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
-        let tensor_py = tensor.py();
-        let one = |value: &Bound<'_, PyAny>| -> PyResult<()> {
-            let value = handle_of(value);
-            let tensor = value.cast::<Tensor>().map_err(|_| {
-                PyTypeError::new_err(format!("only tensors and variables can be watched, not a {}", value.get_type()))
-            })?;
+    /// Records nothing for a while, but keeps its place among the others.
+    fn pause(&self, pause: bool) {
+        change(|_| self.0.is_paused.store(pause, Ordering::Relaxed));
+    }
+
+    fn watch(&self, py: Python<'_>, values: Vec<Bound<'_, Tensor>>) -> PyResult<()> {
+        for value in values {
             // Whoever holds the tape may wait for the interpreter.
-            let watch = |tensor: Traced| tensor_py.detach(|| lock(&self.tape).watch(&tensor));
-            tensor.get().watch(watch).or_raise()
-        };
-        match tensor.is_instance_of::<PyList>() || tensor.is_instance_of::<PyTuple>() {
-            true => tensor.try_iter()?.try_for_each(|item| one(&item?)),
-            false => one(tensor),
+            value.get().watch(|tensor: Traced| py.detach(|| watch(&self.0, &tensor))).or_raise()?;
         }
+        Ok(())
     }
 
     /// Forgets what was recorded and watched.
     fn reset(&self, py: Python<'_>) {
-        py.detach(|| lock(&self.tape).reset());
+        py.detach(|| lock(&self.0).reset());
+        self.0.handles.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let called = std::mem::take(&mut *self.0.called.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(called);
     }
 
-    /// The gradients of the sum of `target`, a tensor or a list, with respect to `sources`, a tensor or variable, or a list or
-    /// dict of them: as they are given, `None` where the target does not depend on one. A gradient of rows is a tuple of values,
-    /// indices and shape.
-    #[pyo3(signature = (target, sources, output_gradients=None))]
-    fn gradient<'py>(
+    /// The names of the resources of the variables that are watched.
+    fn handle_names(&self) -> Vec<String> {
+        self.0.handles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The gradients of the sum of `ys`, to which `flows` flow back, with respect to `xs`, `None` where there is none. A gradient of
+    /// rows is a tuple of values, indices and shape.
+    fn gradients<'py>(
         &self,
         py: Python<'py>,
-        target: &Bound<'py, PyAny>,
-        sources: &Bound<'py, PyAny>,
-        output_gradients: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let names = match sources.cast::<PyDict>() {
-            Ok(dict) => Some((dict.keys(), dict.values())),
-            Err(_) => None,
-        };
-        let listed = names.as_ref().map_or_else(|| sources.clone(), |(_, values)| values.clone().into_any());
-        let is_one = listed.is_instance_of::<Tensor>() || listed.hasattr("handle")?;
-        let (ys, xs) = (traced(target)?, traced(&listed)?);
-        let flows = output_gradients.map(traced).transpose()?.unwrap_or_default();
+        ys: Vec<Bound<'py, Tensor>>,
+        xs: Vec<Bound<'py, Tensor>>,
+        flows: Option<Vec<Bound<'py, Tensor>>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let (ys, xs) = (traced(ys)?, traced(xs)?);
+        let flows = flows.map(traced).transpose()?.unwrap_or_default();
         let mut tapes = recording();
-        tapes.retain(|tape| !Arc::ptr_eq(tape, &self.tape));
-        tapes.push(self.tape.clone());
+        let count = tapes.len();
+        tapes.retain(|tape| !Arc::ptr_eq(tape, &self.0));
+        let is_recording = tapes.len() < count;
+        let called: Vec<String> =
+            self.0.called.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
         let context = context(py)?;
+        for function in &called {
+            // The tapes around record calls of what is made of it.
+            tapes.iter().for_each(|tape| tape.hold(context, function));
+        }
+        tapes.push(self.0.clone());
         let found = crate::interrupt::run(py, |cancellation| {
             let context =
                 cancellation.map_or_else(|| context.clone(), |cancellation| context.cancelled_by(&cancellation));
-            within(&tapes, &context, |tape| tape.gradients(&ys, &xs, &flows))
+            within(&tapes, &context, |tape| match is_recording {
+                true => tape.recorded_gradients(&ys, &xs, &flows),
+                false => tape.gradients(&ys, &xs, &flows),
+            })
         })?;
         let found = found.ok_or_else(|| PyRuntimeError::new_err("there is no tape"))?;
-        let gradients = found.into_iter().map(|gradient| gradient_object(py, gradient));
-        let gradients = gradients.collect::<PyResult<Vec<_>>>()?;
-        if let Some((keys, _)) = names {
-            let dict = PyDict::new(py);
-            for (key, gradient) in keys.iter().zip(gradients) {
-                dict.set_item(key, gradient)?;
-            }
-            return Ok(dict.into_any());
-        }
-        match is_one {
-            true => gradients.into_iter().next().ok_or_else(|| PyRuntimeError::new_err("a gradient is missing")),
-            false => Ok(PyList::new(py, gradients)?.into_any()),
-        }
+        found.into_iter().map(|gradient| gradient_object(py, gradient)).collect()
     }
 }
 

@@ -48,8 +48,7 @@ def goes_on(i, limit):
 def body(i, limit):
     return i + 1, limit
 i = kl.constant(0, "int64")
-goes_on(i, i), body(i, i)
-names = [next(iter(f._traces.values())).name for f in (goes_on, body)]
+names = [f.get_concrete_function(i, i).name for f in (goes_on, body)]
 def count(limit):
     return kl.raw_ops.While(input=[i, kl.constant(limit, "int64")], cond=names[0], body=names[1])[0].item()
 """
@@ -236,7 +235,7 @@ def step(k, x):
     return k + 1, x * 1.0001
 x = kl.constant(1.0)
 more(i, x), step(i, x)
-names = [next(iter(f._traces.values())).name for f in (more, step)]
+names = [f.get_concrete_function(i, x).name for f in (more, step)]
 tape = kl.GradientTape()
 with tape:
     tape.watch(x)

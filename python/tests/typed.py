@@ -38,3 +38,37 @@ raw_ops.NoOp()
 def in_graphs() -> kernlink.Tensor:
     placeholder = raw_ops.Placeholder(dtype=kernlink.float32, shape=[None, 2])
     return ops.add_v2(placeholder, 1.0)
+
+
+@kernlink.function(input_signature=[kernlink.TensorSpec([None, 2], kernlink.float32)])
+def doubled(x: kernlink.Tensor) -> kernlink.Tensor:
+    return x + x
+
+
+@kernlink.function
+def scaled(x: kernlink.Tensor, factor: float) -> kernlink.Tensor:
+    return x * factor
+
+
+concrete: kernlink.ConcreteFunction = doubled.get_concrete_function()
+names: list[str | None] = [spec.name for spec in concrete.inputs]
+four: kernlink.Tensor = scaled(doubled(product), 2.0)
+weight = kernlink.Variable([1.0, 2.0], trainable=True)
+with kernlink.GradientTape(persistent=True) as tape, tape.stop_recording():
+    tape.watch([product, weight])
+watched: tuple[kernlink.Variable, ...] = tape.watched_variables()
+slope: kernlink.Tensor | None = tape.gradient(product, weight, unconnected_gradients="zero")
+chosen: kernlink.Tensor = kernlink.cond(True, lambda: product, lambda: again)
+
+
+def is_small(n: kernlink.Tensor) -> kernlink.Tensor:
+    return ops.less(n, 3)
+
+
+def incremented(n: kernlink.Tensor) -> list[kernlink.Tensor]:
+    return [ops.add_v2(n, 1)]
+
+
+last: list[kernlink.Tensor] = kernlink.while_loop(is_small, incremented, [0], maximum_iterations=2)
+with kernlink.name_scope("layer") as scope, kernlink.control_dependencies([product]):
+    prefix: str = scope

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kernlink::gradient::{Traced, TracedGradient};
+use kernlink::gradient::{IntoTraced as _, Traced, TracedGradient};
 use kernlink::graph::{NodeBuilder, NodeClass};
 use kernlink::prelude::*;
 
@@ -143,4 +143,56 @@ fn tapes_run_in_a_context_that_is_cancelled() -> Result<()> {
     let gradient = tape.gradients(&[y], &[x], &[])?.remove(0).and_then(|found| found.dense());
     assert_eq!(gradient.map(|found| found.tensor().to_scalar::<f32>()).transpose()?, Some(6.0));
     Ok(())
+}
+
+#[test]
+fn a_tape_without_variables_records_those_that_are_watched() {
+    let mut context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut handle = |name: &str| {
+        let handle = ops::var_handle_op(&mut context, DataType::Float, PartialShape::of_rank(0))
+            .shared_name(name)
+            .build()
+            .unwrap();
+        ops::assign_variable_op(&mut context, &handle, 3.0f32).build().unwrap();
+        handle
+    };
+    let (watched, other) = (handle("watched"), handle("other"));
+    let mut tape = GradientTape::new(&context).without_variables();
+    let read =
+        |tape: &mut GradientTape<'_>, handle: &Tensor| ops::read_variable_op(tape, handle, DataType::Float).build();
+    read(&mut tape, &watched).unwrap();
+    assert!(tape.is_empty());
+    let known = tape.watch(watched.clone()).unwrap();
+    let unknown = other.clone().into_traced().unwrap();
+    let (x, y) = (read(&mut tape, &watched).unwrap(), read(&mut tape, &other).unwrap());
+    let product = ops::mul(&mut tape, &x, &y).build().unwrap();
+    let found = tape.gradient(&product, [&known, &unknown]).unwrap();
+    assert!(found[1].is_none());
+    assert_eq!(one(found).to_scalar::<f32>().unwrap(), 3.0);
+}
+
+#[test]
+fn a_tensor_that_is_made_unique_is_the_same_to_a_tape() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut tape = GradientTape::new(&context);
+    let x = tape.watch(Tensor::vector(&[2.0f32; 100]).unwrap()).unwrap();
+    let mut copy = x.clone();
+    copy.make_unique().unwrap();
+    assert_ne!(copy.bytes().unwrap().as_ptr(), x.bytes().unwrap().as_ptr());
+    let y = ops::mul(&mut tape, &copy, 3.0f32).build().unwrap();
+    assert_eq!(one(tape.gradient(&y, [&x]).unwrap()).as_slice::<f32>().unwrap(), [3.0; 100]);
+}
+
+#[test]
+fn a_tape_can_record_its_own_gradients() {
+    let context = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let mut tape = GradientTape::new(&context);
+    let x = tape.watch(3.0f32).unwrap();
+    let square = ops::mul(&mut tape, &x, &x).build().unwrap();
+    let cube = ops::mul(&mut tape, &square, &x).build().unwrap();
+    let first = one(tape.recorded_gradients(std::slice::from_ref(&cube), [&x], &[]).unwrap());
+    let second = one(tape.recorded_gradients(std::slice::from_ref(&first), [&x], &[]).unwrap());
+    let third = one(tape.gradient(&second, [&x]).unwrap());
+    assert_eq!([first, second, third].map(|found| found.to_scalar::<f32>().unwrap()), [27.0, 18.0, 6.0]);
+    assert!(tape.recorded_gradients(std::slice::from_ref(&cube), [&x], &[]).is_err());
 }

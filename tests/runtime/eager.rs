@@ -234,6 +234,48 @@ fn functions_come_and_go() {
 }
 
 #[test]
+fn functions_that_are_retained_keep_their_state() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let inner = FunctionBuilder::new("Inner", [DataType::Float])
+        .build(&mut graph, |g, [x]| Ok([ops::mul(g, x, x).build()?]))
+        .unwrap();
+    for name in ["Outer", "Other"] {
+        FunctionBuilder::new(name, [DataType::Float])
+            .build(&mut graph, |g, [x]| {
+                let op = g.registry().op("PartitionedCall")?.def;
+                let mut call = NodeBuilder::new(g, op);
+                call.input_list([x]).attr("f", inner.reference()).attr("Tout", vec![DataType::Float]);
+                let called = call.build_output()?;
+                Ok([ops::neg(g, called).build()?])
+            })
+            .unwrap();
+    }
+    let counts = FunctionBuilder::new("Counts", [] as [DataType; 0])
+        .build(&mut graph, |g, []| Ok([counter(g).build()?]))
+        .unwrap();
+    let eager = context();
+    eager.retain_functions(&[]);
+    let defs: Vec<_> =
+        graph.function_names().into_iter().map(|name| graph.function_def(name).unwrap().clone()).collect();
+    eager.add_functions(&defs).unwrap();
+    let outer = graph.function("Outer").unwrap();
+    let count = || eager.call(&counts, [] as [Tensor; 0]).unwrap()[0].to_scalar::<i64>().unwrap();
+    let call = || Ok(eager.call(&outer, [3.0f32])?[0].to_scalar::<f32>().unwrap());
+    assert_eq!((count(), call().unwrap()), (1, -9.0));
+    eager.retain_functions(&["Outer", "Counts", "none of this name"]);
+    let mut names: Vec<String> = eager.function_library().function_names().into_iter().map(str::to_owned).collect();
+    names.sort();
+    assert_eq!(names, ["Counts", "Inner", "Outer"]);
+    assert_eq!((count(), call().unwrap()), (2, -9.0));
+    eager.retain_functions(&["Counts"]);
+    assert_eq!(eager.function_library().function_names(), ["Counts"]);
+    fails(call(), Code::NotFound, "`Outer`");
+    assert_eq!(count(), 3);
+    eager.add_functions(&defs).unwrap();
+    assert_eq!(call().unwrap(), -9.0);
+}
+
+#[test]
 fn a_request_serves_again() {
     let eager = context();
     let cast = eager.registry().op("Cast").unwrap().def;

@@ -163,6 +163,22 @@ impl Records {
         self.calls.push((self.lists.records.len().saturating_sub(1), call));
     }
 
+    /// Adds what was recorded after these.
+    pub(super) fn append(&mut self, mut later: Records) {
+        self.drop_inputs();
+        later.drop_inputs();
+        let (ids, kept, records) = (self.lists.ids.len(), self.lists.kept.len(), self.lists.records.len());
+        self.lists.records.extend(later.lists.records.drain(..).map(|record| Record {
+            first_id: record.first_id + ids,
+            first_kept: record.first_kept + kept,
+            ..record
+        }));
+        self.lists.ids.append(&mut later.lists.ids);
+        self.lists.kept.append(&mut later.lists.kept);
+        self.next = (self.lists.ids.len(), self.lists.kept.len());
+        self.calls.extend(later.calls.drain(..).map(|(index, call)| (index + records, call)));
+    }
+
     pub(super) fn get(&self, index: usize) -> Recorded<'_> {
         let record = &self.lists.records[index];
         let call = match record.gradient {

@@ -48,6 +48,8 @@ pub struct GradientTape<'p> {
     is_persistent: bool,
     is_used: bool,
     is_stopped: bool,
+    /// Whether variables are watched as soon as something reads them.
+    watches_variables: bool,
 }
 
 impl GradientTape<'static> {
@@ -77,6 +79,7 @@ impl<'p> GradientTape<'p> {
             is_persistent: false,
             is_used: false,
             is_stopped: false,
+            watches_variables: true,
         }
     }
 
@@ -99,12 +102,20 @@ impl<'p> GradientTape<'p> {
         std::mem::swap(&mut self.is_persistent, &mut other.is_persistent);
         std::mem::swap(&mut self.is_used, &mut other.is_used);
         std::mem::swap(&mut self.is_stopped, &mut other.is_stopped);
+        std::mem::swap(&mut self.watches_variables, &mut other.watches_variables);
     }
 
     /// Keeps what is recorded after a gradient was computed, for others.
     #[must_use]
     pub fn persistent(mut self) -> Self {
         self.is_persistent = true;
+        self
+    }
+
+    /// Records what is computed from a variable only if the variable is [watched](GradientTape::watch), as tensors are.
+    #[must_use]
+    pub fn without_variables(mut self) -> Self {
+        self.watches_variables = false;
         self
     }
 
@@ -184,6 +195,41 @@ impl<'p> GradientTape<'p> {
         xs: impl IntoIterator<Item = &'x Traced>,
         flows: &[Traced],
     ) -> Result<Vec<Option<TracedGradient>>> {
+        self.check_gradients(ys, flows)?;
+        let records = std::mem::take(&mut self.records);
+        let xs: Vec<u64> = xs.into_iter().map(|x| x.id).collect();
+        let found = Pass::new(&mut self.runs, source()).run(&records, &self.known, (ys, flows), &xs);
+        if self.is_persistent {
+            self.records = records;
+        } else {
+            self.known = IdSet::default();
+            self.is_used = true;
+        }
+        found
+    }
+
+    /// As [`GradientTape::gradients`], but what computes them is recorded, too: for gradients of these by the same tape, which goes
+    /// on whether or not it is persistent.
+    ///
+    /// # Errors
+    /// As [`GradientTape::gradients`].
+    pub fn recorded_gradients<'x>(
+        &mut self,
+        ys: &[Traced],
+        xs: impl IntoIterator<Item = &'x Traced>,
+        flows: &[Traced],
+    ) -> Result<Vec<Option<TracedGradient>>> {
+        self.check_gradients(ys, flows)?;
+        let mut records = std::mem::take(&mut self.records);
+        let known = self.known.clone();
+        let xs: Vec<u64> = xs.into_iter().map(|x| x.id).collect();
+        let found = Pass::new(&mut Runs::Tape(self), source()).run(&records, &known, (ys, flows), &xs);
+        records.append(std::mem::take(&mut self.records));
+        self.records = records;
+        found
+    }
+
+    fn check_gradients(&self, ys: &[Traced], flows: &[Traced]) -> Result<()> {
         if self.is_used {
             let message = "this tape has computed a gradient, and what it had recorded is dropped: a tape that is to compute \
                            several is made `persistent()`";
@@ -193,18 +239,7 @@ impl<'p> GradientTape<'p> {
             let message = format!("{} tensors flow back to {} ys: give one for each, or none", flows.len(), ys.len());
             return Err(Error::invalid_argument(message));
         }
-        let records = std::mem::take(&mut self.records);
-        let xs: Vec<u64> = xs.into_iter().map(|x| x.id).collect();
-        static CALLS: AtomicU64 = AtomicU64::new(0);
-        let source = format!("gradients_{}", CALLS.fetch_add(1, Ordering::Relaxed));
-        let found = Pass::new(&mut self.runs, source).run(&records, &self.known, (ys, flows), &xs);
-        if self.is_persistent {
-            self.records = records;
-        } else {
-            self.known = IdSet::default();
-            self.is_used = true;
-        }
-        found
+        Ok(())
     }
 
     /// Calls a function of the library that the tape's context [was given](EagerContext::with_functions), as
@@ -288,6 +323,12 @@ impl<'p> GradientTape<'p> {
     }
 }
 
+/// What tells a way back from others.
+fn source() -> String {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    format!("gradients_{}", CALLS.fetch_add(1, Ordering::Relaxed))
+}
+
 /// By which id a tape knows what an op is given.
 fn id_of(operand: &Operand<Traced>) -> u64 {
     match operand {
@@ -305,8 +346,7 @@ impl Execute for GradientTape<'_> {
         let mut is_known = false;
         for operand in request.inputs.iter().flat_map(NodeInput::operands) {
             let id = id_of(operand);
-            // Variables are watched as soon as something reads them.
-            if id & VARIABLE != 0 && !self.is_stopped {
+            if id & VARIABLE != 0 && self.watches_variables && !self.is_stopped {
                 self.known.insert(id);
             }
             is_known |= self.known.contains(id);

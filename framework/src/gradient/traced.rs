@@ -39,6 +39,14 @@ impl Traced {
     pub fn into_tensor(self) -> Tensor {
         self.tensor
     }
+
+    /// Has the tensor own its memory, as [`Tensor::make_unique`] does; to tapes it stays the same.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn make_unique(&mut self) -> Result<()> {
+        self.tensor.make_unique()
+    }
 }
 
 impl std::ops::Deref for Traced {

@@ -126,6 +126,22 @@ impl Graph {
         reached.into_iter().map(str::to_owned).collect()
     }
 
+    /// The names of some functions of the library, and of those that they can come to call.
+    pub fn functions_called(&self, names: &[&str]) -> HashSet<String> {
+        let Some(functions) = self.functions.as_deref() else { return HashSet::new() };
+        let calls: Vec<FunctionRef> =
+            names.iter().map(|name| FunctionRef { name: (*name).to_owned(), ..FunctionRef::default() }).collect();
+        functions.reached(calls.iter()).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Removes the functions of other names than these, and than those that these call.
+    pub(crate) fn retain_functions(&mut self, names: &HashSet<String>) {
+        let Some(functions) = self.functions.as_deref() else { return };
+        let calls: Vec<FunctionRef> =
+            names.iter().map(|name| FunctionRef { name: name.clone(), ..FunctionRef::default() }).collect();
+        self.functions = functions.retained(calls.iter()).map(Arc::new);
+    }
+
     /// The dtypes of the arguments and of the results of a function that is called with the attrs of `call`.
     ///
     /// # Errors

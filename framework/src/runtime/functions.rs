@@ -35,7 +35,16 @@ const MOST_SPECIALIZED: usize = 1_000;
 const MOST_NESTED: u32 = 3;
 
 /// What was made of functions: see [`derive`](super::derive).
-pub(crate) type Derived = Arc<dyn Any + Send + Sync>;
+pub(crate) type Made = Arc<dyn Any + Send + Sync>;
+
+/// The same, with what it goes with.
+pub(super) struct Derived {
+    pub(super) made: Made,
+    /// The functions that it was made of.
+    pub(super) calls: Vec<String>,
+    /// Those that were added for it.
+    pub(super) added: Vec<String>,
+}
 
 /// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
 /// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
@@ -170,6 +179,16 @@ impl Functions {
         more.add_functions(functions)?;
         *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
         Ok(())
+    }
+
+    /// Drops the bodies of functions that went.
+    pub(super) fn drop_bodies(&self, gone: &HashSet<String>) {
+        let bodies: Vec<Arc<Body>> = {
+            let mut stateless = lock(&self.stateless);
+            stateless.extract_if(|_, body| gone.contains(&body.call.name)).map(|(_, body)| body).collect()
+        };
+        // The kernels of a body that goes may ask for the functions.
+        drop(bodies);
     }
 
     /// A function as it is called within other bodies.

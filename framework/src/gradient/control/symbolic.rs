@@ -53,7 +53,7 @@ fn derived(library: &dyn FunctionLibrary, call: &FunctionRef, signature: &Signat
     let mut key = b"\0gradient\0".to_vec();
     key.extend(proto::attr_to_proto(&call.clone().into())?.encode_to_vec());
     key.extend(takes.iter().chain(&returns).flat_map(|dtype| dtype.number().to_le_bytes()));
-    let derived = derive(library, key, |graph| {
+    let derived = derive(library, key, vec![call.name.clone()], |graph| {
         let mut pass = Pass::new(graph, Options::default(), []);
         Ok(Arc::new(derived_by(&mut pass, call, &takes, &returns)?))
     })?;

@@ -1,6 +1,6 @@
 //! The kernels of an eager context, by op, device, dtypes and attrs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use smallvec::SmallVec;
@@ -218,6 +218,20 @@ impl KernelCache {
             kernels.stateless = others.values().filter(|kernel| !kernel.is_stateful()).count();
             kernels.by_key = others;
             calling
+        };
+        // A kernel that goes may ask for the functions.
+        drop(dropped);
+    }
+
+    /// Drops the kernels that call functions of these names.
+    pub(super) fn forget_calls(&self, names: &HashSet<String>) {
+        let dropped: Vec<Arc<Prepared>> = {
+            let mut kernels = self.write();
+            let going = |kernel: &Prepared| kernel.called().any(|function| names.contains(&function.name));
+            let dropped: Vec<_> =
+                kernels.by_key.extract_if(|_, kernel| going(kernel)).map(|(_, kernel)| kernel).collect();
+            kernels.stateless -= dropped.iter().filter(|kernel| !kernel.is_stateful()).count();
+            dropped
         };
         // A kernel that goes may ask for the functions.
         drop(dropped);

@@ -50,6 +50,16 @@ impl EagerContext {
         Ok(())
     }
 
+    /// Removes all functions but some, those that they call, and what was derived of these for gradients: for programs that make
+    /// functions as they go. Kernels of what stays keep their state; calls that run go on.
+    pub fn retain_functions(&self, names: &[&str]) {
+        let _turn = lock(&self.shared.changing);
+        if let Some(functions) = self.shared.kernels.functions() {
+            let gone = functions.retain(names);
+            self.shared.kernels.forget_calls(&gone);
+        }
+    }
+
     /// Has kernels call the functions of a graph, and no others.
     fn call_functions_of(&self, graph: &Graph) {
         let mut devices = self.devices().to_vec();

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::steps::EagerSteps;
 use super::trace::EagerTrace;
-use crate::attr::{AttrMap, AttrValue};
+use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::collect::OpEntry;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -122,6 +122,15 @@ impl Prepared {
     /// Whether the kernel calls functions.
     pub(super) fn calls_functions(&self) -> bool {
         self.functions.is_some()
+    }
+
+    /// The functions that the kernel calls.
+    pub(super) fn called(&self) -> impl Iterator<Item = &FunctionRef> {
+        self.attrs.iter().flat_map(|(_, value)| match value {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions,
+            _ => &[],
+        })
     }
 
     /// Refuses inputs of the wrong number or dtype.

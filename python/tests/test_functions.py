@@ -1,0 +1,483 @@
+"""Functions: their traces, what they capture, their memory, and when they go."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernlink as kl
+
+RAW = kl.raw_ops
+
+
+# Traces.
+
+
+def test_a_function_is_traced_once_for_each_kind_of_arguments() -> None:
+    traces = []
+
+    @kl.function
+    def f(a: Any, k: int = 2, *, d: Any) -> Any:
+        traces.append(k)
+        return {"s": a * k, "t": (d["q"], None)}
+
+    assert f.__name__ == "f"
+    for value in (3, 4):
+        found = f(kl.constant([1.0, 2.0]), d={"q": kl.constant(value)})
+        assert found["s"].tolist() == [2.0, 4.0] and found["t"][0].item() == value and found["t"][1] is None
+    assert len(traces) == 1
+    f(np.ones(2, np.float32), d={"q": np.int32(4)})
+    assert len(traces) == 1
+    assert f(kl.constant([1.0]), 3, d={"q": kl.constant(1)})["s"].tolist() == [3.0]
+    assert traces == [2, 3]
+
+
+def test_the_order_of_arguments_by_name_does_not_matter() -> None:
+    traces = []
+
+    @kl.function
+    def f(x: Any, **others: Any) -> Any:
+        traces.append(list(others))
+        return x * 100.0 + others["a"] * 10.0 + others["b"]
+
+    one, two, three = (kl.constant(float(number)) for number in (1, 2, 3))
+    assert f(one, a=two, b=three).item() == f(one, b=three, a=two).item() == f(a=two, b=three, x=one).item() == 123.0
+    concrete = f.get_concrete_function(one, b=two, a=three)
+    assert concrete(one, b=three, a=two).item() == concrete(x=one, others_a=two, others_b=three).item() == 123.0
+    assert traces == [["a", "b"]]
+
+
+def test_functions_have_effects_in_order() -> None:
+    v = kl.Variable(1.0)
+
+    @kl.function
+    def f(x: Any) -> Any:
+        v.assign_add(x)
+        before = v.read_value()
+        v.assign(before * 10.0)
+        return before, v.read_value()
+
+    assert [t.item() for t in f(kl.constant(2.0))] == [3.0, 30.0]
+    assert [t.item() for t in f(kl.constant(1.0))] == [31.0, 310.0]
+    assert v.numpy() == 310.0
+
+
+def test_functions_call_functions_and_give_plain_values() -> None:
+    @kl.function
+    def inner(x: Any) -> Any:
+        return x + 1.0
+
+    @kl.function
+    def outer(x: Any) -> Any:
+        return inner(inner(x)), 7, "a"
+
+    first, second, third = outer(kl.constant(1.0))
+    assert (first.item(), second.item(), third.item()) == (3.0, 7, b"a")
+
+    @kl.function
+    def nothing() -> None:
+        return None
+
+    assert nothing() is None
+
+
+def test_a_failing_trace_leaves_nothing_behind() -> None:
+    @kl.function
+    def f(x: Any) -> Any:
+        raise KeyError("mine")
+
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            f(kl.constant(1.0))
+    assert isinstance(RAW.Neg(x=1.0), kl.Tensor)
+
+    @kl.function
+    def g(x: Any) -> Any:
+        return RAW.MatMul(a=x, b=x)
+
+    with pytest.raises(kl.errors.InvalidArgumentError):
+        g(kl.constant([1.0]))
+    assert g(kl.constant([[2.0]])).item() == 4.0
+
+
+def test_a_function_takes_variables_as_arguments() -> None:
+    @kl.function
+    def f(v: Any) -> Any:
+        return v * 2.0
+
+    # Each is another variable, wherever it lies in memory.
+    for number in range(100):
+        assert f(kl.Variable(float(number))).item() == 2.0 * number
+
+
+def test_a_function_takes_values_that_have_no_hash() -> None:
+    class Unhashable:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __init__(self, number: float) -> None:
+            self.number = number
+
+    @kl.function
+    def f(x: Any, holder: Unhashable) -> Any:
+        return x * holder.number
+
+    for number in range(100):
+        assert f(kl.constant(1.0), Unhashable(float(number))).item() == number
+
+
+def test_zeros_of_either_sign_and_nan_are_other_constants() -> None:
+    traces = []
+
+    @kl.function
+    def f(x: Any, k: float) -> Any:
+        traces.append(k)
+        return x / k
+
+    one = kl.constant(1.0)
+    assert [f(one, k).item() for k in (0.0, -0.0, 0.0)] == [float("inf"), float("-inf"), float("inf")]
+    assert np.isnan([f(one, float("nan")).item() for _ in range(3)]).all()
+    assert len(traces) == 3
+
+
+def test_traces_go_with_the_variables_that_they_are_of() -> None:
+    @kl.function
+    def f(v: Any) -> Any:
+        return v * 2.0
+
+    kept = kl.Variable(1.0)
+    for _ in range(10):
+        f(kept)
+        f(kl.Variable(1.0))
+    assert len(f._traces) <= 3
+
+
+def test_methods_are_functions() -> None:
+    class Layer:
+        def __init__(self, weight: float) -> None:
+            self.weight = kl.Variable(weight)
+
+        @kl.function
+        def __call__(self, x: Any) -> Any:
+            return x * self.weight
+
+    assert [Layer(w)(kl.constant(2.0)).item() for w in (1.0, 3.0, 5.0)] == [2.0, 6.0, 10.0]
+    assert repr(Layer.__call__) == f"<kernlink.Function {Layer.__qualname__}.__call__>"
+    assert repr(Layer(1.0).__call__).startswith(f"<kernlink.Function {Layer.__qualname__}.__call__ of <")
+
+
+# What functions capture.
+
+
+def test_tensors_that_are_closed_over_are_inputs() -> None:
+    small, large = kl.constant(3.0), kl.constant(np.ones(1000, np.float32))
+
+    @kl.function
+    def f(x: Any) -> Any:
+        return x * small * large
+
+    f(kl.constant(1.0))
+    captured = f.get_concrete_function(kl.constant(1.0)).captured_inputs
+    assert len(captured) == 2 and captured[0] is small and captured[1] is large
+    with kl.GradientTape() as tape:
+        tape.watch([small, large])
+        y = f(kl.constant(2.0))
+    found = tape.gradient(y, [small, large])
+    assert found[0].item() == 2000.0 and found[1].tolist() == [6.0] * 1000
+
+
+def test_constants_of_a_trace_are_no_inputs() -> None:
+    @kl.function
+    def f(x: Any) -> Any:
+        two = kl.constant(2.0)
+        return x * two + kl.constant([1.0, 1.0])
+
+    concrete = f.get_concrete_function(kl.constant(1.0))
+    assert concrete.captured_inputs == [] and concrete(kl.constant(3.0)).tolist() == [7.0, 7.0]
+
+
+def test_large_tensors_are_not_copied_into_a_function() -> None:
+    large = kl.constant(np.zeros(100_000, np.float32))
+    concrete = kl.function(lambda x: x + large).get_concrete_function(kl.TensorSpec([]))
+    with kl.Graph() as graph:
+        arguments = [graph.placeholder("float32", []), graph.placeholder("float32", [100_000])]
+        RAW.PartitionedCall(args=arguments, Tout=[kl.float32], f=concrete)
+    text = graph.as_graph_def()
+    assert concrete.name.encode() in text and len(text) < 10_000
+
+
+def test_functions_capture_what_functions_around_them_compute() -> None:
+    @kl.function
+    def outer(x: Any) -> Any:
+        y = x * 2.0
+
+        @kl.function
+        def inner(z: Any) -> Any:
+            innermost = kl.function(lambda: y + z + x)
+            return innermost() * y
+
+        return inner(x), inner(y)
+
+    assert [t.item() for t in outer(kl.constant(3.0))] == [72.0, 90.0]
+    x = kl.constant(3.0)
+    with kl.GradientTape() as tape:
+        tape.watch(x)
+        y, z = outer(x)
+        both = y + z
+    # 2x(2x + x + x) + 2x(2x + 2x + x) = 18x².
+    assert tape.gradient(both, x).item() == 108.0
+
+
+def test_a_function_is_traced_again_where_what_it_captures_is_out_of_scope() -> None:
+    kept: list[Any] = []
+    inner = kl.function(lambda z: z + kept[-1])
+
+    @kl.function
+    def outer(x: Any) -> Any:
+        kept.append(x * 10.0)
+        return inner(x)
+
+    assert outer(kl.constant(1.0)).item() == 11.0
+    assert outer(kl.constant([1.0, 2.0])).tolist() == [11.0, 22.0]
+    kept.append(kl.constant(5.0))
+    assert inner(kl.constant(1.0)).item() == 6.0
+
+
+def test_what_leaks_from_a_trace_is_refused() -> None:
+    leaked: list[Any] = []
+    kl.function(leaked.append)(kl.constant(1.0))
+    with pytest.raises(TypeError, match="out of scope"):
+        leaked[0] + 1.0
+    with pytest.raises(TypeError, match="out of scope"):
+        kl.function(lambda x: x + leaked[0])(kl.constant(1.0))
+
+
+def test_results_of_functions_may_be_of_functions_around() -> None:
+    @kl.function
+    def outer(x: Any) -> Any:
+        return kl.function(lambda: (x, x + 1.0))()
+
+    assert [t.item() for t in outer(kl.constant(1.0))] == [1.0, 2.0]
+
+
+def test_functions_are_called_in_graphs() -> None:
+    w = kl.constant(2.0)
+    double = kl.function(lambda x: x + x)
+    quadruple = kl.function(lambda x: double(double(x)))
+    with kl.Graph() as graph:
+        x = graph.placeholder("float32", [])
+        y = quadruple(x)
+    assert kl.Session(graph).run(y, {x: 3.0}).item() == 12.0
+    (slope,) = graph.gradients([y], [x])
+    assert kl.Session(graph).run(slope, {x: 3.0}).item() == 4.0
+    scaled = kl.function(lambda x: x * w)
+    with kl.Graph() as graph:
+        x = graph.placeholder("float32", [])
+        y = scaled(x)
+    assert kl.Session(graph).run(y, {x: 3.0}).item() == 6.0
+
+
+def test_functions_make_variables_once() -> None:
+    class Layer:
+        weight: Any = None
+
+        @kl.function
+        def __call__(self, x: Any) -> Any:
+            if self.weight is None:
+                self.weight = kl.Variable(lambda: kl.constant([2.0, 3.0]) * 2.0, name="weight")
+            return x * self.weight
+
+    other, layer = Layer(), Layer()
+    assert other(kl.constant(2.0)).tolist() == [8.0, 12.0]
+    assert layer(kl.constant(1.0)).tolist() == layer(kl.constant(1.0)).tolist() == [4.0, 6.0]
+    assert layer(kl.constant([2.0, 1.0])).tolist() == [8.0, 6.0] and layer.weight.numpy().tolist() == [4.0, 6.0]
+
+    kept = []
+
+    @kl.function
+    def f(x: Any) -> Any:
+        kept.append(kl.Variable(1.0))
+        return x + kept[-1]
+
+    assert f(kl.constant(1.0)).item() == 2.0 and f(kl.constant(3.0)).item() == 4.0
+    with pytest.raises(ValueError, match="for the first time"):
+        f(kl.constant([1.0]))
+    with pytest.raises(ValueError, match="no value before the graph runs"):
+        kl.function(lambda x: kl.Variable(x))(kl.constant(1.0))
+    with kl.Graph():
+        assert kl.Variable(1.0).shape == ()
+
+
+def test_variables_have_their_shapes_in_functions() -> None:
+    shapes = []
+    w = kl.Variable([[1.0, 2.0]])
+
+    @kl.function
+    def f(x: Any) -> Any:
+        inner = kl.function(lambda: w * x)
+        y = inner()
+        shapes.extend([(w + 0.0).shape, y.shape])
+        return y
+
+    f(kl.constant([3.0, 4.0]))
+    assert shapes == [(1, 2), (1, 2)]
+
+
+# Memory.
+
+
+def test_results_have_no_memory_of_arrays() -> None:
+    array = np.ones(1000, np.float32)
+    v = kl.Variable(np.zeros(1000, np.float32))
+
+    @kl.function
+    def same(x: Any) -> Any:
+        return x, RAW.Reshape(tensor=x, shape=[10, 100])
+
+    @kl.function
+    def keep(x: Any) -> Any:
+        v.assign(x)
+        return x
+
+    nested = kl.function(lambda x: same(array)[0] + x)
+    for recorded in (False, True):
+        with kl.GradientTape() as tape:
+            if not recorded:
+                tape._stop()
+            found = [*same(array), keep(array), *same.get_concrete_function(array)(array)]
+        assert not any(np.shares_memory(one.numpy(), array) for one in found)
+        array[:] = 2.0
+        assert v.numpy().tolist() == [1.0] * 1000
+        array[:] = 1.0
+        assert all(one.numpy().ravel().tolist() == [1.0] * 1000 for one in found)
+    zero = kl.constant(0.0)
+    assert nested(zero)[0].item() == 1.0
+    array[:] = 2.0
+    assert nested(zero)[0].item() == 1.0
+
+
+def test_variables_do_not_share_arrays_while_tapes_record() -> None:
+    array = np.ones(1000, np.float32)
+    shared = kl.as_tensor(array)
+    v = kl.Variable(np.zeros(1000, np.float32))
+    with kl.GradientTape() as tape:
+        tape.watch(shared)
+        v.assign(shared)
+        array[:] = 2.0
+        assert v.numpy()[0] == 1.0
+        y = kl.function(lambda x: (v.assign(x), x * 3.0)[1])(shared)
+        array[:] = 4.0
+        assert v.numpy()[0] == 2.0
+    # A copy is the same tensor to the tape.
+    assert tape.gradient(y, shared).tolist() == [3.0] * 1000
+
+
+# When functions go.
+
+
+def function_count() -> int:
+    return len(kl._kernlink.function_names())
+
+
+def test_functions_that_nothing_holds_go() -> None:
+    v = kl.Variable(1.0)
+    kept = kl.function(lambda x: kl.function(lambda y: y * v)(x))
+    assert kept(kl.constant(2.0)).item() == 2.0
+    gc.collect()
+    before = function_count()
+    for number in range(150):
+        inner = kl.function(lambda x: x * v)
+        f = kl.function(lambda x, number=number: inner(x) + number)
+        with kl.GradientTape() as tape:
+            y = f(kl.constant(1.0))
+        assert tape.gradient(y, v).item() == 1.0 and y.item() == 1.0 + number
+        del tape
+    del f, inner
+    gc.collect()
+    assert function_count() < before + 300
+    assert kept(kl.constant(2.0)).item() == 2.0
+
+
+def test_traces_of_objects_that_went_go() -> None:
+    @kl.function
+    def f(v: Any) -> Any:
+        return v * 2.0
+
+    gc.collect()
+    before = function_count()
+    for number in range(300):
+        assert f(kl.Variable(float(number))).item() == 2.0 * number
+    assert function_count() < before + 250
+
+
+def test_functions_stay_as_long_as_something_needs_them() -> None:
+    v = kl.Variable(3.0)
+    with kl.GradientTape(persistent=True) as tape:
+        y = kl.function(lambda x: x * v * v)(kl.constant(1.0))
+    with kl.GradientTape() as around:
+        with kl.GradientTape() as within:
+            z = kl.function(lambda x: x * v * v * v)(kl.constant(1.0))
+        slope = within.gradient(z, v)
+        del within
+    outer = kl.function(lambda x: kl.function(lambda y: y * v)(x))
+    concrete = outer.get_concrete_function(kl.TensorSpec([]))
+    del outer
+    graph = kl.Graph()
+    with graph:
+        z = kl.function(lambda: kl.constant(1.0) + 1.0)()
+    for number in range(300):
+        kl.function(lambda x, number=number: x + number)(kl.constant(1.0))
+    gc.collect()
+    assert around.gradient(slope, v).item() == 18.0
+    assert tape.gradient(y, v).item() == 6.0 and concrete(kl.constant(2.0)).item() == 6.0
+    assert kl.Session(graph).run(z).item() == 2.0
+
+
+def test_functions_keep_their_state_while_others_go() -> None:
+    f = kl.function(lambda: RAW.RandomUniform(shape=[4], dtype="float32", seed=1, seed2=2))
+    expected = [f().tolist() for _ in range(2)]
+    assert expected[0] != expected[1]
+    g = kl.function(lambda: RAW.RandomUniform(shape=[4], dtype="float32", seed=1, seed2=2))
+    found = [g().tolist()]
+    for number in range(300):
+        kl.function(lambda x, number=number: x + number)(kl.constant(1.0))
+    gc.collect()
+    assert [*found, g().tolist()] == expected
+
+
+def test_threads_make_functions_that_differentiate() -> None:
+    start, failures = threading.Barrier(4), []
+    inner = kl.function(lambda x: x * x * x)
+    inner(kl.constant(1.0))
+
+    def work(number: int) -> None:
+        @kl.function
+        def f(x: Any) -> Any:
+            with kl.GradientTape() as tape:
+                tape.watch(x)
+                y = inner(x) * float(number)
+            return tape.gradient(y, x)
+
+        start.wait()
+        for size in range(1, 6):
+            if f(kl.constant([2.0] * size)).tolist() != [12.0 * number] * size:
+                failures.append((number, size))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_names_of_functions_are_of_their_python_functions() -> None:
+    @kl.function
+    def scaled(x: Any) -> Any:
+        return x
+
+    assert re.fullmatch(r"__scaled_\d+", scaled.get_concrete_function(1.0).name)
