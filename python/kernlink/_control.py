@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import raw_ops
-from ._function import in_graph
+from ._function import in_graph, results_of
 from ._kernlink import Graph, HeldFunction, SymbolicTensor, Tensor, as_tensor
 from ._spec import Shape, TensorSpec, fits, joined
 from ._structure import flatten, frozen, rebuild
@@ -25,10 +25,8 @@ class _Body:
         self.graph = Graph._body()
         with self.graph:
             self.inputs = [self.graph.placeholder(spec.dtype, spec.shape) for spec in arguments]
-            leaves: list[Any] = []
             given = rebuild(structure, iter(self.inputs))
-            self.structure = flatten(function(*given), leaves)
-            self.outputs = [in_graph(self.graph, leaf) for leaf in leaves]
+            self.structure, self.outputs = results_of(self.graph, function(*given))
 
 
 def _finish(

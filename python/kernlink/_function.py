@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
 from ._concrete import ConcreteFunction, Constant, is_array, take
-from ._kernlink import Graph, SymbolicTensor, Tensor, as_tensor, execute
+from ._kernlink import Graph, Operation, SymbolicTensor, Tensor, as_tensor, execute
 from ._spec import TensorSpec, fits
 from ._structure import flatten, frozen, paths, rebuild
 from ._tracing import tracing
@@ -100,7 +100,7 @@ class Function:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         #: What the arguments are like, if that was said: specs, also in lists, tuples and dicts.
-        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self.input_signature = None if input_signature is None else _checked(input_signature)
         self._signature = inspect.signature(python_function)
         if self.input_signature is not None:
             self._check_signature()
@@ -146,7 +146,7 @@ class Function:
         return self._find(self._call(args, kwargs))
 
     def __repr__(self) -> str:
-        return f"<kernlink.Function {self.python_function.__qualname__}>"
+        return f"<kernlink.Function {_name_of(self.python_function)}>"
 
     def _check_signature(self) -> None:
         given = len(self.input_signature or ())
@@ -217,12 +217,8 @@ class Function:
                 for name, structure in zip(call.bound.arguments, call.structures, strict=True)
             }
             bound = inspect.BoundArguments(self._signature, arguments)
-            leaves: list[Any] = []
-            structure = flatten(self.python_function(*bound.args, **bound.kwargs), leaves)
-            outputs = [in_graph(graph, leaf) for leaf in leaves]
-        # What only the trace had goes, so that it is no input of the function.
-        del leaves
-        name = f"__{self.python_function.__name__.strip('<>')}_{next(_NUMBERS)}"
+            structure, outputs = results_of(graph, self.python_function(*bound.args, **bound.kwargs))
+        name = f"__{_name_of(self.python_function).rpartition('.')[2].strip('<>')}_{next(_NUMBERS)}"
         held, captures, has_effects = graph._finish(name, inputs, outputs)
         specs = rebuild(structure, iter([TensorSpec.from_tensor(output) for output in outputs]))
         return ConcreteFunction(held, captures, has_effects, self._signature, call.template(), specs)
@@ -249,7 +245,34 @@ class Method:
         return self._function.get_concrete_function(self.__self__, *args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<kernlink.Function {self.python_function.__qualname__} of {self.__self__!r}>"
+        return f"<kernlink.Function {_name_of(self.python_function)} of {self.__self__!r}>"
+
+
+def _checked(input_signature: Any) -> tuple[Any, ...]:
+    if not isinstance(input_signature, (list, tuple)):
+        raise TypeError(f"input_signature is a list or tuple of specs, not a {type(input_signature).__name__}")
+    leaves: list[Any] = []
+    flatten(input_signature, leaves)
+    for leaf in leaves:
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(f"input_signature is of specs, in lists, tuples and dicts, not of a {type(leaf).__name__}")
+    return tuple(input_signature)
+
+
+def _name_of(python_function: Callable[..., Any]) -> str:
+    # What is called like a function may have no name.
+    return getattr(python_function, "__qualname__", type(python_function).__name__)
+
+
+def results_of(graph: Graph, value: Any) -> tuple[Any, list[Any]]:
+    """What a function returned in the graph that is entered: what it is in, and its outputs. Operations without outputs give `None`, as
+    they do when they run at once."""
+    leaves: list[Any] = []
+    structure = flatten(value, leaves)
+    plain = rebuild(structure, iter([None if isinstance(leaf, Operation) else leaf for leaf in leaves]))
+    leaves.clear()
+    structure = flatten(plain, leaves)
+    return structure, [in_graph(graph, leaf) for leaf in leaves]
 
 
 def in_graph(graph: Graph, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ._dtypes import DType, as_dtype, float32
@@ -51,7 +52,7 @@ class TensorSpec:
         sizes = (shape,) if isinstance(shape, int) else shape
         self._shape: Shape = None
         if sizes is not None:
-            self._shape = tuple(None if size is None or size == -1 else int(size) for size in sizes)
+            self._shape = tuple(None if size is None or size == -1 else operator.index(size) for size in sizes)
         self._dtype: DType = as_dtype(dtype)
         self._name = name
 

@@ -141,6 +141,9 @@ def test_one_trace_serves_all_that_fits_a_signature() -> None:
             f(*args)
     with pytest.raises(TypeError, match="missing type constraint for y"):
         kl.function(lambda x, y: x, input_signature=[kl.TensorSpec([])])
+    for wrong in (kl.TensorSpec([]), [3]):
+        with pytest.raises(TypeError, match="input_signature is"):
+            kl.function(lambda x: x, input_signature=wrong)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="2 specs, and the function 1"):
         kl.function(lambda x: x, input_signature=[kl.TensorSpec([])] * 2)
 
@@ -198,3 +201,6 @@ def test_specs() -> None:
     assert spec.is_compatible_with(x) and kl.TensorSpec(None, "int32").is_compatible_with(x)
     assert not spec.is_compatible_with(kl.constant([1, 2])) and not kl.TensorSpec([None, 2]).is_compatible_with(x)
     assert spec.is_compatible_with(kl.TensorSpec([3, None], "int32"))
+    for shape in ("ab", [1.5], 1.5):
+        with pytest.raises(TypeError):
+            kl.TensorSpec(shape)  # type: ignore[arg-type]

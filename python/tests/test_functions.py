@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import re
 import threading
@@ -84,6 +85,9 @@ def test_functions_call_functions_and_give_plain_values() -> None:
         return None
 
     assert nothing() is None
+    v = kl.Variable(1.0)
+    assert kl.function(lambda: [RAW.AssignVariableOp(resource=v.handle, value=2.0), v])()[0] is None and v.numpy() == 2.0
+    assert kl.function(functools.partial(lambda x, y: x - y, kl.constant(3.0)))(kl.constant(1.0)).item() == 2.0
 
 
 def test_a_failing_trace_leaves_nothing_behind() -> None:
