@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from . import raw_ops
 from ._dtypes import DType
 from ._kernlink import HeldFunction, SymbolicTensor, Tensor, as_tensor, execute
 from ._spec import TensorSpec, fits
-from ._structure import flatten, rebuild
+from ._structure import flatten, leaves_of, rebuild
 from ._tracing import outside
 
 
@@ -151,9 +151,7 @@ def _converted(value: Any, dtype: DType) -> Tensor:
 
 
 def _specs(template: Any) -> list[TensorSpec]:
-    leaves: list[Any] = []
-    flatten(template, leaves)
-    return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+    return [leaf for leaf in leaves_of(template) if isinstance(leaf, TensorSpec)]
 
 
 def _plain(template: Any) -> Any:
@@ -288,10 +286,3 @@ class ConcreteFunction:
 
 class _DoesNotFit(TypeError):
     """Arguments are not those of a function."""
-
-
-def leaves_of(value: Any) -> Iterator[Any]:
-    """What is in nested lists, tuples and dicts."""
-    leaves: list[Any] = []
-    flatten(value, leaves)
-    return iter(leaves)

@@ -12,7 +12,7 @@ from . import raw_ops
 from ._function import in_graph, results_of
 from ._kernlink import Graph, HeldFunction, SymbolicTensor, Tensor, as_tensor
 from ._spec import Shape, TensorSpec, fits, joined
-from ._structure import flatten, frozen, rebuild
+from ._structure import flatten, frozen, leaves_of, rebuild
 from ._variable import Variable
 
 _NUMBERS = itertools.count()
@@ -207,8 +207,7 @@ def _invariants(loop_vars: Sequence[Any], given: Sequence[Any]) -> list[Shape]:
         if flatten(value, leaves) == "leaf":
             shapes.append((invariant if isinstance(invariant, TensorSpec) else TensorSpec(invariant)).shape)
             continue
-        specs: list[Any] = []
-        flatten(invariant, specs)
+        specs = leaves_of(invariant)
         if len(specs) != len(leaves) or not all(isinstance(spec, TensorSpec) for spec in specs):
             raise ValueError("the invariants of nested variables are specs, nested as they are")
         shapes.extend(spec.shape for spec in specs)
@@ -225,9 +224,7 @@ def _loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequenc
         values = _as_vars(body(*values), loop_vars)
         if frozen(flatten(values, [])) != structure:
             raise TypeError("body of while_loop must give as many tensors as it takes, in the same structure")
-    leaves: list[Any] = []
-    flatten(values, leaves)
-    tensors = [leaf if isinstance(leaf, Tensor) else as_tensor(leaf) for leaf in leaves]
+    tensors = [leaf if isinstance(leaf, Tensor) else as_tensor(leaf) for leaf in leaves_of(values)]
     return rebuild(flatten(loop_vars, []), iter(tensors))
 
 

@@ -12,7 +12,7 @@ from typing import Any, overload
 from ._concrete import ConcreteFunction, Constant, is_array, take
 from ._kernlink import Graph, Operation, SymbolicTensor, Tensor, as_tensor, execute
 from ._spec import TensorSpec, fits
-from ._structure import flatten, frozen, paths, rebuild
+from ._structure import flatten, frozen, leaves_of, paths, rebuild
 from ._tracing import tracing
 from ._variable import Variable
 
@@ -251,9 +251,7 @@ class Method:
 def _checked(input_signature: Any) -> tuple[Any, ...]:
     if not isinstance(input_signature, (list, tuple)):
         raise TypeError(f"input_signature is a list or tuple of specs, not a {type(input_signature).__name__}")
-    leaves: list[Any] = []
-    flatten(input_signature, leaves)
-    for leaf in leaves:
+    for leaf in leaves_of(input_signature):
         if not isinstance(leaf, TensorSpec):
             raise TypeError(f"input_signature is of specs, in lists, tuples and dicts, not of a {type(leaf).__name__}")
     return tuple(input_signature)

@@ -20,6 +20,13 @@ def flatten(value: Any, leaves: list[Any]) -> Any:
     return "leaf"
 
 
+def leaves_of(value: Any) -> list[Any]:
+    """What is in nested lists, tuples and dicts, but for `None`."""
+    leaves: list[Any] = []
+    flatten(value, leaves)
+    return leaves
+
+
 def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     """What `flatten` was given, with other leaves."""
     if structure is None:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import raw_ops
-from ._concrete import leaves_of
 from ._kernlink import GraphTape, SymbolicTensor, Tape, Tensor, as_tensor
 from ._slices import IndexedSlices
-from ._structure import flatten, rebuild
+from ._structure import flatten, leaves_of, rebuild
 from ._variable import Variable, variable_of
 
 
@@ -124,8 +123,8 @@ class GradientTape:
             raise TypeError("the target is None: expected tensors or variables")
         leaves: list[Any] = []
         structure = flatten(sources, leaves)
-        flows = None if output_gradients is None else list(leaves_of(output_gradients))
-        found = self._compute(list(leaves_of(target)), leaves, flows)
+        flows = None if output_gradients is None else leaves_of(output_gradients)
+        found = self._compute(leaves_of(target), leaves, flows)
         self._use()
         return rebuild(structure, iter(_or_zeros(found, leaves) if zero else found))
 

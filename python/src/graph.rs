@@ -313,12 +313,6 @@ impl Graph {
         });
     }
 
-    /// Whether the graph becomes a function.
-    #[getter]
-    fn _is_body(&self) -> bool {
-        lock(&self.0).body.is_some()
-    }
-
     /// Whether a value is an output of the graph.
     fn _has(&self, value: &Bound<'_, PyAny>) -> bool {
         value.cast::<SymbolicTensor>().is_ok_and(|output| Arc::ptr_eq(&output.get().graph, &self.0))
