@@ -17,9 +17,9 @@ from typing import Any
 
 from . import _kernlink
 from ._function import Function
-from ._kernlink import CheckpointReader, Tensor, as_tensor
+from ._kernlink import CheckpointReader, Graph, Tensor, as_tensor
 from ._variable import Variable
-from .errors import DataLossError
+from .errors import DataLossError, InvalidArgumentError
 
 __all__ = [
     "Checkpoint",
@@ -97,13 +97,20 @@ def _children(value: Any) -> dict[str, Any]:
     if isinstance(value, Checkpoint):
         return value._children
     if isinstance(value, Mapping):
-        return {str(name): item for name, item in value.items()}
+        for name, item in value.items():
+            if not isinstance(name, str) and _has_variables(item):
+                raise ValueError(f"a dict has variables under the key {name!r}: the keys of what is saved are strings")
+        return {name: item for name, item in value.items() if isinstance(name, str)}
     if isinstance(value, (list, tuple)):
         return {str(number): item for number, item in enumerate(value)}
     if isinstance(value, (Variable, Function, type, ModuleType, FunctionType, MethodType)):
         return {}
     attributes: dict[str, Any] = getattr(value, "__dict__", {})
     return attributes
+
+
+def _has_variables(value: Any) -> bool:
+    return isinstance(value, Variable) or len(_walk(value)) > 1
 
 
 class _Object:
@@ -172,7 +179,7 @@ class CheckpointStatus:
         return self
 
     def expect_partial(self) -> CheckpointStatus:
-        """Nothing: what was not restored is not told of either way."""
+        """Does nothing: it stands where programs of TensorFlow's silence warnings about what was not restored. Here there are none."""
         return self
 
     def __repr__(self) -> str:
@@ -195,9 +202,8 @@ class Checkpoint:
         """
         self._root, self._named, self._saves = root, kwargs, 0
         for name, value in kwargs.items():
-            is_some = isinstance(value, (Variable, Checkpoint, Mapping, list, tuple)) or len(_walk(value)) > 1
-            if not is_some:
-                raise ValueError(f"{name} has no variables: a {type(value).__name__}")
+            if not isinstance(value, (Checkpoint, Mapping, list, tuple)) and not _has_variables(value):
+                raise ValueError(f"{name}, of type {type(value).__name__}, has no variables among its attributes")
 
     @property
     def _children(self) -> dict[str, Any]:
@@ -235,20 +241,31 @@ class Checkpoint:
         return tensors, nodes
 
     def write(self, file_prefix: str | os.PathLike[str]) -> str:
-        """Writes the variables as a checkpoint with this prefix; returns it. No number is added, and no folder lists it."""
+        """Writes the variables as a checkpoint with this prefix; returns it. No number is added, and no folder lists it.
+
+        Raises:
+          NotImplementedError: in a function that is traced, and in a graph.
+        """
+        _check_eager("write")
         _kernlink.write_checkpoint(os.fspath(file_prefix), *self._contents(self._saves > 0))
         return os.fspath(file_prefix)
 
     def save(self, file_prefix: str | os.PathLike[str]) -> str:
-        """Writes the variables as the checkpoint `PREFIX-NUMBER`, numbered from 1, which its folder lists as the latest; returns that."""
+        """Writes the variables as the checkpoint `PREFIX-NUMBER`, numbered from 1, which its folder lists as the latest; returns that.
+
+        Raises:
+          NotImplementedError: in a function that is traced, and in a graph.
+        """
         return self._save(os.fspath(file_prefix), 0)
 
-    def _save(self, prefix: str, keep: int) -> str:
+    def _save(self, prefix: str, keep: int, number: int | None = None) -> str:
+        _check_eager("save")
         folder, name = os.path.split(prefix)
         self._saves += 1
         try:
             tensors, nodes = self._contents(True)
-            return os.fspath(_kernlink.save_checkpoint(folder or ".", name, self._saves, keep, tensors, nodes))
+            number = self._saves if number is None else number
+            return os.fspath(_kernlink.save_checkpoint(folder or ".", name, number, keep, tensors, nodes))
         except BaseException:
             self._saves -= 1
             raise
@@ -260,13 +277,15 @@ class Checkpoint:
           What came of it: `assert_consumed()` raises if something was left.
 
         Raises:
-          ValueError: if a value has another shape than its variable.
+          ValueError: if a value has another shape than its variable. Nothing has changed then, nor with the other errors.
           kernlink.errors.OpError: if there is no checkpoint, it is malformed, or a value has another dtype than its variable.
+          NotImplementedError: in a function that is traced, and in a graph.
         """
+        _check_eager("restore")
         reader = load_checkpoint(save_path)
         objects = reader._objects()
         values = _by_names(self, reader) if objects is None else _by_objects(self, objects)
-        missing, used = [], set()
+        missing, used, found = [], set(), []
         for place in _walk(self):
             if not isinstance(place.value, Variable):
                 continue
@@ -274,18 +293,40 @@ class Checkpoint:
             if key is None:
                 missing.append(place.key)
             else:
-                place.value.assign(reader.get_tensor(key))
+                value = reader.get_tensor(key)
+                _check_fits(place, value)
+                found.append((place.value, value))
                 used.add(key)
-        counter = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}"
+        counter, saves = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}", self._saves
         if objects is not None and _COUNTER not in self._children and reader.has_tensor(counter):
-            self._saves = int(reader.get_tensor(counter))
+            saves = int(reader.get_tensor(counter))
             used.add(counter)
+        for variable, value in found:
+            variable.assign(value)
+        self._saves = saves
         return CheckpointStatus(missing, [key for key in reader.keys() if key not in used and not _is_of_objects(key)])
 
     restore = read
 
     def __repr__(self) -> str:
         return f"<kernlink.train.Checkpoint: {', '.join(self._children)}>"
+
+
+def _check_eager(what: str) -> None:
+    """Refuses what reads and writes files where ops only become nodes."""
+    if Graph._entered() is not None:
+        raise NotImplementedError(
+            f"`{what}` of a checkpoint reads or writes files at once, which neither a function that is traced nor a graph can: call it "
+            "outside of them"
+        )
+
+
+def _check_fits(place: _Object, value: Tensor) -> None:
+    variable = place.value
+    if value.dtype != variable.dtype:
+        raise InvalidArgumentError(f"{place.key} is {variable.dtype.name}, and the checkpoint's value {value.dtype.name}")
+    if variable.shape != value.shape:
+        raise ValueError(f"{place.key} has shape {variable.shape}, and the checkpoint's value {value.shape}")
 
 
 def _is_of_objects(key: str) -> bool:
@@ -365,11 +406,16 @@ class CheckpointManager:
         return [os.fspath(path) for path in _kernlink.list_checkpoints(self.directory)]
 
     def save(self, checkpoint_number: int | None = None) -> str:
-        """Saves a checkpoint, numbered on from the last unless a number is given, and removes those beyond the ones to keep; returns its
-        prefix."""
-        if checkpoint_number is not None:
-            self.checkpoint._saves = checkpoint_number - 1
-        return self.checkpoint._save(os.path.join(self.directory, self._name), self._keep)
+        """Saves a checkpoint, numbered by how often it was saved unless a number is given, and removes those beyond the ones to keep;
+        returns its prefix.
+
+        Raises:
+          ValueError: for a number below zero.
+          NotImplementedError: in a function that is traced, and in a graph.
+        """
+        if checkpoint_number is not None and checkpoint_number < 0:
+            raise ValueError(f"a checkpoint's number is 0 or more, not {checkpoint_number}")
+        return self.checkpoint._save(os.path.join(self.directory, self._name), self._keep, checkpoint_number)
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest checkpoint, if there is one; returns its prefix."""

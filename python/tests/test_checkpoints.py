@@ -134,7 +134,7 @@ def test_what_does_not_match_is_told(tmp_path: Path) -> None:
         kl.train.Checkpoint(a=kl.Variable([1.0, 2.0])).restore(prefix)
     with pytest.raises(kl.errors.InvalidArgumentError):
         kl.train.Checkpoint(a=kl.Variable(np.int32(0))).restore(prefix)
-    with pytest.raises(ValueError, match="x has no variables: a int"):
+    with pytest.raises(ValueError, match="x, of type int, has no variables"):
         kl.train.Checkpoint(x=1)
 
 
@@ -169,6 +169,50 @@ def test_a_meta_graph_trains_from_a_checkpoint(tmp_path: Path) -> None:
     without.save(tmp_path / "more")
     with pytest.raises(kl.errors.NotFoundError):
         without.restore(tmp_path / "nowhere")
+
+
+def test_keys_of_dicts_are_strings(tmp_path: Path) -> None:
+    v = kl.Variable(1.0)
+    for wrong in ({1: v, "1": kl.Variable(2.0)}, {None: [v]}, {"a": {2: {"b": v}}}):
+        with pytest.raises(ValueError, match="the keys of what is saved are strings"):
+            kl.train.Checkpoint(x=wrong).write(tmp_path / "wrong")
+    # What has no variables may have any.
+    kl.train.Checkpoint(x={1: 2, "v": v}).write(tmp_path / "right")
+
+
+def test_what_cannot_be_restored_changes_nothing(tmp_path: Path) -> None:
+    saved = kl.train.Checkpoint(a=kl.Variable([1.0, 2.0]), b=kl.Variable([3.0]))
+    prefix = saved.save(tmp_path / "model")
+    a, short = kl.Variable([0.0, 0.0]), kl.Variable([9.0, 9.0])
+    other = kl.train.Checkpoint(a=a, b=short)
+    with pytest.raises(ValueError, match=r"b has shape \(2,\), and the checkpoint's value \(1,\)"):
+        other.restore(prefix)
+    assert a.numpy().tolist() == [0.0, 0.0] and other.save_counter == 0
+    other = kl.train.Checkpoint(a=a, b=kl.Variable([9]))
+    with pytest.raises(kl.errors.InvalidArgumentError, match="b is int32, and the checkpoint's value float32"):
+        other.restore(prefix)
+    assert a.numpy().tolist() == [0.0, 0.0]
+
+
+def test_a_number_that_is_given_is_the_files_alone(tmp_path: Path) -> None:
+    checkpoint = kl.train.Checkpoint(v=kl.Variable(1.0))
+    manager = kl.train.CheckpointManager(checkpoint, tmp_path)
+    assert manager.save(checkpoint_number=7) == str(tmp_path / "ckpt-7") and checkpoint.save_counter == 1
+    assert manager.save() == str(tmp_path / "ckpt-2") and checkpoint.save_counter == 2
+    with pytest.raises(ValueError, match="0 or more, not -3"):
+        manager.save(checkpoint_number=-3)
+    assert checkpoint.save_counter == 2
+
+
+def test_files_are_read_and_written_outside_of_graphs(tmp_path: Path) -> None:
+    checkpoint = kl.train.Checkpoint(v=kl.Variable(1.0))
+    prefix = checkpoint.save(tmp_path / "model")
+    for wrong in (lambda: checkpoint.save(tmp_path / "x"), lambda: checkpoint.restore(prefix)):
+        with kl.Graph(), pytest.raises(NotImplementedError, match="outside of them"):
+            wrong()
+        with pytest.raises(NotImplementedError, match="of a checkpoint reads or writes files at once"):
+            kl.function(lambda wrong=wrong: wrong() and None)()
+    assert checkpoint.save_counter == 1
 
 
 TENSORFLOW = """

@@ -16,7 +16,7 @@ def snippets() -> list[str]:
 def test_the_snippets_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("numpy")
     found = snippets()
-    assert len(found) >= 4
+    assert len(found) >= 9
     names: dict[str, object] = {}
     for text in found:
         exec(compile(text, str(PAGE), "exec"), names)

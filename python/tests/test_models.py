@@ -197,7 +197,8 @@ def test_a_run_tells_what_it_took(tmp_path: Path) -> None:
     assert product.start >= stats["exp"].start + stats["exp"].time and 0 < product.time <= metadata.time
     costs = {cost.op: cost for cost in metadata.costs}
     assert costs["MatMul"].calls == 1 and costs["MatMul"].time == product.time
-    assert metadata.costs == [] or metadata.costs[0].time >= metadata.costs[1].time
+    times = [cost.time for cost in metadata.costs]
+    assert len(times) >= 2 and times == sorted(times, reverse=True)
     events = json.loads(metadata.chrome_trace())["traceEvents"]
     assert "product" in {event["name"] for event in events}
     metadata.save_trace(tmp_path / "trace.json")
