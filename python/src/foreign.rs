@@ -120,16 +120,19 @@ impl<'py> Array<'py> {
 /// Elements as Kernlink has them: a copy of bools, of which other bytes than 0 and 1 stand for true, and of integers of less than
 /// 8 bits, of which only the low bits count elsewhere. Python may write any bytes.
 pub(crate) fn canonical(tensor: Tensor) -> PyResult<Tensor> {
-    fn copied<T: Element>(tensor: &Tensor, element: fn(u8) -> T) -> PyResult<Tensor> {
-        let elements: Vec<T> = tensor.bytes().or_raise()?.iter().map(|&byte| element(byte)).collect();
-        Tensor::from_vec(tensor.shape().clone(), elements).or_raise()
+    // To memory that is aligned as others expect it who take tensors by DLPack.
+    fn copied<T: Element>(tensor: &Tensor, element: fn(u8) -> T) -> kernlink::Result<Tensor> {
+        let mut copy = Tensor::zeros(tensor.dtype(), tensor.shape().clone())?;
+        let places = copy.as_mut_slice::<T>()?.iter_mut();
+        places.zip(tensor.bytes()?).for_each(|(place, &byte)| *place = element(byte));
+        Ok(copy)
     }
     match tensor.dtype() {
-        DataType::Bool => copied(&tensor, |byte| byte != 0),
-        DataType::Int2 => copied(&tensor, Int2::from_low_bits),
-        DataType::Int4 => copied(&tensor, Int4::from_low_bits),
-        DataType::Uint2 => copied(&tensor, UInt2::from_low_bits),
-        DataType::Uint4 => copied(&tensor, UInt4::from_low_bits),
+        DataType::Bool => copied(&tensor, |byte| byte != 0).or_raise(),
+        DataType::Int2 => copied(&tensor, Int2::from_low_bits).or_raise(),
+        DataType::Int4 => copied(&tensor, Int4::from_low_bits).or_raise(),
+        DataType::Uint2 => copied(&tensor, UInt2::from_low_bits).or_raise(),
+        DataType::Uint4 => copied(&tensor, UInt4::from_low_bits).or_raise(),
         _ => Ok(tensor),
     }
 }
