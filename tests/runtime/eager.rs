@@ -9,6 +9,7 @@ use kernlink::graph::{FunctionBuilder, NodeBuilder, NodeInput, NodeRequest, Oper
 use kernlink::op::Op as _;
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, Registry};
+use kernlink::shape::PartialShape;
 
 /// Counts its calls.
 #[register_op(attr("step: int = 1"), attr("scale: float = 1.0"), output("count: int64"), stateful, shape_fn = shape::scalar)]
@@ -148,6 +149,27 @@ fn kernels_without_state_are_bounded() {
     }
     assert!((1000..=4097).contains(&most), "{most} kernels are kept");
     assert_eq!(count(&mut eager), 2);
+}
+
+#[test]
+fn handles_of_many_names_are_not_kept_and_their_resources_are() -> Result<()> {
+    let mut eager = EagerContext::new(&kernlink::registry()?)?;
+    let handle = |eager: &mut EagerContext, number: usize| {
+        let name = format!("v{number}");
+        ops::var_handle_op(eager, DataType::Float, PartialShape::of_rank(0)).shared_name(name).build()
+    };
+    let first = handle(&mut eager, 0)?;
+    ops::assign_variable_op(&mut eager, &first, 7.0f32).build()?;
+    let mut most = 0;
+    for number in 0..10_000 {
+        handle(&mut eager, number)?;
+        most = most.max(eager.kernel_count());
+    }
+    assert!(most < 5_000, "{most}");
+    let again = handle(&mut eager, 0)?;
+    let value = ops::read_variable_op(&mut eager, &again, DataType::Float).build()?;
+    assert_eq!(value.to_scalar::<f32>()?, 7.0);
+    Ok(())
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::trace::EagerTrace;
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::collect::OpEntry;
 use crate::device::Device;
+use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::{GRAPH_DEF_VERSION, complete_attrs};
 use crate::kernel::{DynKernel, HostSlots, RawConstruction, RunInfo, Surroundings};
@@ -114,9 +115,14 @@ impl Prepared {
         })
     }
 
-    /// Whether a second kernel of the same node would be another one.
+    /// Whether a second kernel of the same node would be another one. One that names a resource for all to share keeps nothing
+    /// itself: the resource is kept by its name.
     pub(super) fn is_stateful(&self) -> bool {
-        self.op.is_stateful
+        let has_name = matches!(self.attrs.get("shared_name"), Some(AttrValue::String(name)) if !name.is_empty());
+        let outputs = &self.signature.outputs;
+        let gives_handles = !outputs.is_empty() && outputs.iter().all(|output| output.dtype == DataType::Resource);
+        let names_resource = has_name && gives_handles && self.signature.inputs.is_empty();
+        self.op.is_stateful && !names_resource
     }
 
     /// Whether the kernel calls functions.
