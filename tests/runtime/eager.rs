@@ -156,7 +156,7 @@ fn handles_of_many_names_are_not_kept_and_their_resources_are() -> Result<()> {
     let mut eager = EagerContext::new(&kernlink::registry()?)?;
     let handle = |eager: &mut EagerContext, number: usize| {
         let name = format!("v{number}");
-        ops::var_handle_op(eager, DataType::Float, PartialShape::of_rank(0)).shared_name(name).build()
+        ops::var_handle_op(eager, DataType::Float, PartialShape::of_rank(0)).shared_name(&name).build()
     };
     let first = handle(&mut eager, 0)?;
     ops::assign_variable_op(&mut eager, &first, 7.0f32).build()?;
