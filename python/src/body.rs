@@ -7,9 +7,8 @@ use kernlink::graph::{FunctionParts, NodeId, Output};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::error::Raise;
 use crate::functions::{self, Held};
-use crate::graph::{Shared, State, constant, lock, placeholder};
+use crate::graph::{Shared, State, constant, lock, placeholder, with};
 use crate::symbolic::SymbolicTensor;
 use crate::tensor::Tensor;
 
@@ -55,9 +54,13 @@ fn known(state: &State, is_it: impl Fn(&Py<PyAny>) -> bool) -> Option<Output> {
     captures.iter().find(|capture| is_it(&capture.value)).map(|capture| capture.output)
 }
 
+fn no_body() -> PyErr {
+    PyRuntimeError::new_err("the graph is no body of a function")
+}
+
 fn note(state: &mut State, capture: Capture) -> PyResult<Output> {
     let output = capture.output;
-    let body = state.body.as_mut().ok_or_else(|| PyRuntimeError::new_err("only functions capture tensors"))?;
+    let body = state.body.as_mut().ok_or_else(no_body)?;
     body.captures.push(capture);
     Ok(output)
 }
@@ -70,34 +73,36 @@ pub(crate) fn capture_output(target: &Shared, value: &Bound<'_, SymbolicTensor>)
         let dtype = state.graph.node(outer.output.node).signature.outputs[outer.output.index].dtype;
         (dtype, state.graph.shape(outer.output).clone())
     };
-    let mut state = lock(target);
     let is_it = |captured: &Py<PyAny>| {
         captured.bind(value.py()).cast::<SymbolicTensor>().is_ok_and(|captured| captured.get().is_same(value.as_any()))
     };
-    if let Some(output) = known(&state, is_it) {
-        return Ok(output);
-    }
-    let output = placeholder(&mut state.graph, dtype, Some(shape), None).or_raise()?;
-    note(&mut state, Capture { value: value.clone().into_any().unbind(), output, is_constant: false })
+    with(target, |state| {
+        if let Some(output) = known(state, is_it) {
+            return Ok(Ok(output));
+        }
+        let output = placeholder(&mut state.graph, dtype, Some(shape), None)?;
+        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_constant: false }))
+    })?
 }
 
 /// What stands for a tensor.
 pub(crate) fn capture_tensor(target: &Shared, value: &Bound<'_, Tensor>) -> PyResult<Output> {
     let core = value.get().core();
-    let mut state = lock(target);
-    if let Some(output) = known(&state, |captured| captured.is(value)) {
-        return Ok(output);
-    }
     let can_be_constant = core.dtype().is_pod() || core.dtype() == DataType::String;
     let is_constant = can_be_constant && core.num_elements() <= MOST_ELEMENTS;
-    let output = match is_constant {
-        true => constant(&mut state.graph, core.clone()),
-        false => {
-            let shape = can_be_constant.then(|| core.shape().into());
-            placeholder(&mut state.graph, core.dtype(), shape, None)
+    with(target, |state| {
+        if let Some(output) = known(state, |captured| captured.is(value)) {
+            return Ok(Ok(output));
         }
-    };
-    note(&mut state, Capture { value: value.clone().into_any().unbind(), output: output.or_raise()?, is_constant })
+        let output = match is_constant {
+            true => constant(&mut state.graph, core.clone()),
+            false => {
+                let shape = can_be_constant.then(|| core.shape().into());
+                placeholder(&mut state.graph, core.dtype(), shape, None)
+            }
+        }?;
+        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_constant }))
+    })?
 }
 
 /// The tensor that an output of a body stands for, through all graphs around.
@@ -169,24 +174,24 @@ pub(crate) fn finish<'py>(
     outputs: Vec<Output>,
 ) -> PyResult<(Held, Vec<Bound<'py, PyAny>>, bool)> {
     let context = crate::eager::context(py)?;
-    let mut state = lock(graph);
-    let State { graph, body, .. } = &mut *state;
-    let body = body.as_mut().ok_or_else(|| PyRuntimeError::new_err("the graph is no body of a function"))?;
-    let mut captures = Vec::new();
-    for capture in &body.captures {
-        if capture.is_input() && !inputs.contains(&capture.output) {
-            inputs.push(capture.output);
-            captures.push(capture.value.clone_ref(py).into_bound(py));
+    with(graph, |State { graph, body, .. }| {
+        let Some(body) = body.as_mut() else { return Ok(Err(no_body())) };
+        let mut captures = Vec::new();
+        for capture in &body.captures {
+            if capture.is_input() && !inputs.contains(&capture.output) {
+                inputs.push(capture.output);
+                captures.push(capture.value.clone_ref(py).into_bound(py));
+            }
         }
-    }
-    let parts = FunctionParts { inputs, outputs, control_outputs: body.effects.clone(), ..FunctionParts::default() };
-    let mut make = || functions::with_called(graph, &body.brought, graph.to_function(name, &parts)?, name);
-    let defs = make().or_raise()?;
-    let held = Held::new(context, name);
-    context.add_functions(&defs).or_raise()?;
-    body.is_finished = true;
-    // The function calls them, so that they stay as long as it does.
-    body.held.clear();
-    let has_effects = !body.effects.is_empty();
-    Ok((held, captures, has_effects))
+        let parts =
+            FunctionParts { inputs, outputs, control_outputs: body.effects.clone(), ..FunctionParts::default() };
+        let defs = functions::with_called(graph, &body.brought, graph.to_function(name, &parts)?, name)?;
+        let held = Held::new(context, name);
+        context.add_functions(&defs)?;
+        body.is_finished = true;
+        // The function calls them, so that they stay as long as it does.
+        body.held.clear();
+        let has_effects = !body.effects.is_empty();
+        Ok(Ok((held, captures, has_effects)))
+    })?
 }

@@ -12,6 +12,7 @@ use kernlink::graph::{
 };
 use kernlink::op::OpDef;
 use kernlink::proto::{graph_file, graph_from_bytes};
+use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -79,8 +80,16 @@ thread_local! {
     static TARGET: RefCell<Option<Shared>> = const { RefCell::new(None) };
 }
 
+/// The graph, for as long as the guard is there. Nothing of Python's may run meanwhile, which raising an error does, too: another thread
+/// may wait for the graph while it holds the interpreter.
 pub(crate) fn lock(graph: &Shared) -> MutexGuard<'_, State> {
     graph.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does `work` on a graph, and raises its error when others can have the graph.
+pub(crate) fn with<R>(graph: &Shared, work: impl FnOnce(&mut State) -> kernlink::Result<R>) -> PyResult<R> {
+    let done = work(&mut lock(graph));
+    done.or_raise()
 }
 
 /// The graph that was entered last.
@@ -120,9 +129,9 @@ pub(crate) fn output_for(target: &Shared, value: &Bound<'_, PyAny>) -> PyResult<
     match with_target(target, || operand::<Output>(value))? {
         Converted::Operand(Operand::Value(output)) => Ok(output),
         Converted::Operand(Operand::Constant(tensor) | Operand::Literal(tensor)) => {
-            constant(&mut lock(target).graph, tensor).or_raise()
+            with(target, |state| constant(&mut state.graph, tensor))
         }
-        Converted::Flexible(flexible) => constant(&mut lock(target).graph, flexible.tensor).or_raise(),
+        Converted::Flexible(flexible) => with(target, |state| constant(&mut state.graph, flexible.tensor)),
     }
 }
 
@@ -215,47 +224,44 @@ pub(crate) fn execute<'py>(
     lengths: &mut SmallVec<[Option<usize>; 4]>,
 ) -> PyResult<(Vec<SymbolicTensor>, Bound<'py, Operation>)> {
     let mut request = with_target(target, request)?;
-    let mut state = lock(target);
-    bring_functions(py, &mut state, &request)?;
-    let has_effect = def.is_stateful && def.name != "Placeholder";
-    if let Some(body) = state.body.as_ref().filter(|_| has_effect) {
-        request.control_inputs.extend(body.last_effect);
-    }
-    request.name = state.node_name(&def.name, request.name.as_deref());
-    let is_constant = def.inputs.is_empty() && !def.is_stateful;
-    if !is_constant {
-        request.control_inputs.extend(&state.waits);
-    }
-    let applied = match state.graph.apply(request) {
-        Ok(applied) => applied,
-        Err(error) => {
-            drop(state);
-            return Err(crate::error::raise(&error));
+    let context = crate::eager::context(py)?;
+    let (node, outputs) = with(target, |state| {
+        bring_functions(context, state, &request)?;
+        let has_effect = def.is_stateful && def.name != "Placeholder";
+        if let Some(body) = state.body.as_ref().filter(|_| has_effect) {
+            request.control_inputs.extend(body.last_effect);
         }
-    };
-    if let Some(body) = state.body.as_mut().filter(|_| has_effect) {
-        body.last_effect = Some(applied.node);
-        body.effects.push(applied.node);
-    }
-    lengths.extend(applied.outputs.lengths(def));
-    let node = applied.node;
-    let outputs = applied.outputs.into_vec();
-    drop(state);
+        request.name = state.node_name(&def.name, request.name.as_deref());
+        let is_constant = def.inputs.is_empty() && !def.is_stateful;
+        if !is_constant {
+            request.control_inputs.extend(&state.waits);
+        }
+        let applied = state.graph.apply(request)?;
+        if let Some(body) = state.body.as_mut().filter(|_| has_effect) {
+            body.last_effect = Some(applied.node);
+            body.effects.push(applied.node);
+        }
+        lengths.extend(applied.outputs.lengths(def));
+        Ok((applied.node, applied.outputs.into_vec()))
+    })?;
     let outputs = outputs.into_iter().map(|output| SymbolicTensor { graph: target.clone(), output }).collect();
     Ok((outputs, Bound::new(py, Operation { graph: target.clone(), node })?))
 }
 
 /// Gives a graph the functions that a node is to call; a body holds them.
-fn bring_functions(py: Python<'_>, state: &mut State, request: &NodeRequest<'_, Output>) -> PyResult<()> {
+fn bring_functions(
+    context: &'static EagerContext,
+    state: &mut State,
+    request: &NodeRequest<'_, Output>,
+) -> kernlink::Result<()> {
     let functions = request.attrs.iter().flat_map(|(_, value)| match value {
         AttrValue::Func(function) => std::slice::from_ref(function),
         AttrValue::ListFunc(functions) => functions,
         _ => &[],
     });
     for function in functions {
-        let context = crate::eager::context(py)?;
         let held = Held::new(context, &function.name);
-        let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name).or_raise()?;
+        let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name)?;
         if let Some(body) = &mut state.body {
             body.held.push(held);
             body.brought.extend(brought);
@@ -348,24 +354,23 @@ impl Graph {
         name: Option<String>,
     ) -> PyResult<SymbolicTensor> {
         let (dtype, shape) = (crate::dtypes::dtype_of(dtype)?, shape.map(crate::values::shape).transpose()?);
-        let mut state = lock(&self.0);
-        let name = state.node_name("Placeholder", name.as_deref());
-        let output = placeholder(&mut state.graph, dtype, shape, name);
-        drop(state);
-        output.or_raise().map(|output| SymbolicTensor { graph: self.0.clone(), output })
+        let output = with(&self.0, |state| {
+            let name = state.node_name("Placeholder", name.as_deref());
+            placeholder(&mut state.graph, dtype, shape, name)
+        })?;
+        Ok(SymbolicTensor { graph: self.0.clone(), output })
     }
 
     /// The graph as a serialized GraphDef.
     fn as_graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let def = lock(&self.0).graph.to_def();
-        let def = def.or_raise()?;
+        let def = with(&self.0, |state| state.graph.to_def())?;
         Ok(PyBytes::new(py, &graph_file("graph.pb", &def).or_raise()?))
     }
 
     /// The graph in Graphviz's language.
     fn to_dot(&self) -> PyResult<String> {
-        let def = lock(&self.0).graph.to_def();
-        def.or_raise().map(|def| kernlink::graph::to_dot(&def))
+        let def = with(&self.0, |state| state.graph.to_def())?;
+        Ok(kernlink::graph::to_dot(&def))
     }
 
     /// Adds the nodes of a serialized GraphDef, with `name/` before their names if one is given.
@@ -373,8 +378,7 @@ impl Graph {
     fn import_graph_def(&self, graph_def: Vec<u8>, name: Option<String>) -> PyResult<()> {
         let options = ImportOptions { prefix: name.unwrap_or_default(), ..ImportOptions::default() };
         let def = graph_from_bytes(graph_def).or_raise()?;
-        let imported = lock(&self.0).graph.import_into(def, &options);
-        imported.or_raise().map(drop)
+        with(&self.0, |state| state.graph.import_into(def, &options)).map(drop)
     }
 
     /// The operations, in the order in which they were added.
@@ -407,9 +411,9 @@ impl Graph {
             let mut dense = |gradient: OutputGradient| gradient.dense(graph);
             found.into_iter().map(|gradient| gradient.map(&mut dense).transpose()).collect()
         };
-        let found = add(&mut lock(&self.0).graph);
+        let found = with(&self.0, |state| add(&mut state.graph))?;
         let symbolic = |output: Option<Output>| output.map(|output| SymbolicTensor { graph: self.0.clone(), output });
-        Ok(found.or_raise()?.into_iter().map(symbolic).collect())
+        Ok(found.into_iter().map(symbolic).collect())
     }
 
     /// What bodies of functions capture, each thing once.

@@ -10,8 +10,7 @@ use kernlink::tensor::ResourceHandle;
 use pyo3::prelude::*;
 
 use crate::body::{captured_tensor, find_captured};
-use crate::error::Raise;
-use crate::graph::{Shared, entered, lock, output_for};
+use crate::graph::{Shared, entered, lock, output_for, with};
 use crate::symbolic::SymbolicTensor;
 use crate::tape::is_trainable_handle;
 
@@ -184,7 +183,7 @@ impl GraphTape {
             let found = Gradients::of(ys).grad_ys(flows).with_respect_to(xs.iter().copied().flatten());
             found.stop_gradients(known.constants.iter().copied()).add_to(graph)
         };
-        let mut found = add(&mut lock(&self.graph).graph).or_raise()?.into_iter();
+        let mut found = with(&self.graph, |state| add(&mut state.graph))?.into_iter();
         let symbolic = |output| Bound::new(py, SymbolicTensor { graph: self.graph.clone(), output });
         let gradients = xs.iter().map(|x| match x.and_then(|_| found.next()).flatten() {
             None => Ok(py.None().into_bound(py)),

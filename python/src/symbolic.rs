@@ -8,8 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
-use crate::error::Raise;
-use crate::graph::{Graph, Shared, lock};
+use crate::graph::{Graph, Shared, lock, with};
 use crate::operators::operators;
 use crate::tensor::dtype_object;
 
@@ -74,8 +73,7 @@ impl SymbolicTensor {
     /// Says more about the shape than is known of it.
     fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
         let shape = crate::values::shape(shape)?;
-        let set = lock(&self.graph).graph.set_shape(self.output, &shape);
-        set.or_raise()
+        with(&self.graph, |state| state.graph.set_shape(self.output, &shape))
     }
 
     /// The operation that gives it.
