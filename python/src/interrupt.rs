@@ -68,8 +68,9 @@ fn run_aside<T: Send>(
             .map_err(|error| PyRuntimeError::new_err(format!("there can be no thread for the run: {error}")))?;
         let mut raised = None;
         while py.detach(|| bell.wait()) {
+            // The run has the tapes that record it: what a handler runs meanwhile would wait for them.
             if raised.is_none()
-                && let Err(error) = py.check_signals()
+                && let Err(error) = crate::tape::without(|| py.check_signals())
             {
                 raised = Some(error);
                 cancellation.cancel(Error::cancelled("interrupted"));

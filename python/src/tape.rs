@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
 
 use kernlink::attr::AttrValue;
@@ -12,7 +12,7 @@ use kernlink::graph::{NodeInput, NodeRequest, OpScope, Operand};
 use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
 use kernlink::tensor::{ResourceHandle, Tensor as CoreTensor};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
@@ -26,6 +26,8 @@ type Shared = Arc<Record>;
 /// A tape, and whether it records.
 struct Record {
     tape: Mutex<CoreTape<'static>>,
+    /// The number of the start since which it records; 0 when it is stopped, on whatever thread.
+    started: AtomicU64,
     is_paused: AtomicBool,
     watches_variables: bool,
     /// The names of the resources of variables that are watched, in order.
@@ -35,6 +37,11 @@ struct Record {
 }
 
 impl Record {
+    /// Whether it goes on with what it began at a start.
+    fn goes_on_from(&self, start: u64) -> bool {
+        self.started.load(Ordering::Relaxed) == start
+    }
+
     /// Holds a function, of which gradients may be made as long as the tape is there.
     fn hold(&self, context: &'static EagerContext, function: &str) {
         let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,9 +52,9 @@ impl Record {
 }
 
 thread_local! {
-    /// The tapes that were started, the outermost first.
-    static TAPES: RefCell<Vec<Shared>> = const { RefCell::new(Vec::new()) };
-    /// Whether there are any that record: most programs have none.
+    /// The tapes that were started, the outermost first, with the numbers of their starts.
+    static TAPES: RefCell<Vec<(Shared, u64)>> = const { RefCell::new(Vec::new()) };
+    /// Whether there are any: most programs have none.
     static ANY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -77,48 +84,67 @@ pub(crate) fn set_trainable(handle: &Bound<'_, Tensor>, trainable: bool) -> PyRe
 /// Whether a tape records what this thread runs.
 #[inline]
 pub(crate) fn is_recording() -> bool {
-    ANY.get()
+    ANY.get() && change(|tapes| tapes.iter().any(records))
 }
 
-fn is_paused(tape: &Shared) -> bool {
-    tape.is_paused.load(Ordering::Relaxed)
+fn records((tape, start): &(Shared, u64)) -> bool {
+    tape.goes_on_from(*start) && !tape.is_paused.load(Ordering::Relaxed)
 }
 
-/// Changes which tapes this thread has started.
-fn change<R>(change: impl FnOnce(&mut Vec<Shared>) -> R) -> R {
-    TAPES.with_borrow_mut(|tapes| {
+/// Changes which tapes this thread has started, and forgets those that were stopped.
+fn change<R>(change: impl FnOnce(&mut Vec<(Shared, u64)>) -> R) -> R {
+    let (changed, stopped) = TAPES.with_borrow_mut(|tapes| {
         let changed = change(tapes);
-        ANY.set(tapes.iter().any(|tape| !is_paused(tape)));
-        changed
-    })
+        let stopped: Vec<_> = tapes.extract_if(.., |(tape, start)| !tape.goes_on_from(*start)).collect();
+        ANY.set(!tapes.is_empty());
+        (changed, stopped)
+    });
+    drop(stopped);
+    changed
 }
 
-fn recording() -> Vec<Shared> {
-    TAPES.with_borrow(|tapes| tapes.iter().filter(|tape| !is_paused(tape)).cloned().collect())
+/// The tapes that record what this thread runs, the outermost first.
+fn recording() -> SmallVec<[Shared; 4]> {
+    TAPES.with_borrow(|tapes| tapes.iter().filter(|tape| records(tape)).map(|(tape, _)| tape.clone()).collect())
+}
+
+/// Does `work`, which no tape records.
+pub(crate) fn without<R>(work: impl FnOnce() -> R) -> R {
+    let before = change(std::mem::take);
+    let done = work();
+    change(|tapes| tapes.splice(..0, before).for_each(drop));
+    done
 }
 
 fn lock(tape: &Shared) -> MutexGuard<'_, CoreTape<'static>> {
     tape.tape.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does `work` with the innermost of the tapes, each nested in the one before it.
-fn with_innermost<R>(tapes: &[Shared], work: impl FnOnce(&mut CoreTape<'_>) -> R) -> Option<R> {
-    // The closure is handed from tape to tape.
-    fn nest(tapes: &[Shared], outer: &mut CoreTape<'_>, work: &mut dyn FnMut(&mut CoreTape<'_>)) {
-        match tapes.split_first() {
+/// Does `work` with the innermost of the tapes, each nested in the one before it; with one that nothing else knows if there are none.
+fn with_innermost<R>(tapes: &[Shared], context: &EagerContext, work: impl FnOnce(&mut CoreTape<'_>) -> R) -> R {
+    fn nest<R>(
+        tapes: &mut [(usize, MutexGuard<'_, CoreTape<'static>>)],
+        outer: &mut CoreTape<'_>,
+        work: Work<'_, R>,
+    ) -> R {
+        match tapes.split_first_mut() {
             None => work(outer),
-            Some((next, rest)) => lock(next).within(outer, |tape| nest(rest, tape, work)),
+            Some(((_, next), rest)) => next.within(outer, |tape| nest(rest, tape, work)),
         }
     }
-    let (first, rest) = tapes.split_first()?;
-    let (mut work, mut result) = (Some(work), None);
-    nest(rest, &mut lock(first), &mut |tape| {
-        if let Some(work) = work.take() {
-            result = Some(work(tape));
-        }
-    });
-    result
+    // All threads lock them in one order, that of their addresses: none has what another waits for while it waits for that one's.
+    let mut order: SmallVec<[usize; 4]> = (0..tapes.len()).collect();
+    order.sort_unstable_by_key(|&place| Arc::as_ptr(&tapes[place]));
+    let mut locked: SmallVec<[_; 4]> = order.into_iter().map(|place| (place, lock(&tapes[place]))).collect();
+    locked.sort_unstable_by_key(|&(place, _)| place);
+    match locked.split_first_mut() {
+        None => work(&mut CoreTape::new(context)),
+        Some(((_, first), rest)) => nest(rest, first, Box::new(work)),
+    }
 }
+
+/// What is handed from tape to tape.
+type Work<'w, R> = Box<dyn FnOnce(&mut CoreTape<'_>) -> R + 'w>;
 
 /// Runs an op, which the tapes of the thread record.
 pub(crate) fn execute(
@@ -136,7 +162,7 @@ pub(crate) fn execute(
         let context = context(py)?;
         tapes.iter().for_each(|tape| tape.hold(context, &function.name));
     }
-    let outputs = run_in_context(py, context(py)?, def, |context| {
+    run_in_context(py, context(py)?, def, |context| {
         for input in request.inputs.iter().flat_map(NodeInput::operands) {
             // What only changes a variable does not read it.
             if let Operand::Value(handle) = input
@@ -155,8 +181,7 @@ pub(crate) fn execute(
             lengths.extend(outputs.lengths(def));
             Ok(outputs.into_vec())
         })
-    })?;
-    outputs.ok_or_else(|| PyRuntimeError::new_err("no tape records"))
+    })
 }
 
 /// [`with_innermost`], whose ops run in this context.
@@ -164,12 +189,11 @@ fn within<R>(
     tapes: &[Shared],
     context: &EagerContext,
     work: impl FnOnce(&mut CoreTape<'_>) -> kernlink::Result<R>,
-) -> kernlink::Result<Option<R>> {
-    let result = with_innermost(tapes, |tape| {
+) -> kernlink::Result<R> {
+    with_innermost(tapes, context, |tape| {
         tape.run_in(context);
         work(tape)
-    });
-    result.transpose()
+    })
 }
 
 /// Has a tape watch a tensor.
@@ -200,6 +224,7 @@ impl Tape {
     fn new(py: Python<'_>, watches_variables: bool) -> PyResult<Tape> {
         Ok(Tape(Arc::new(Record {
             tape: Mutex::new(CoreTape::new(context(py)?).persistent().without_variables()),
+            started: AtomicU64::new(0),
             is_paused: AtomicBool::new(false),
             watches_variables,
             handles: Mutex::default(),
@@ -209,16 +234,21 @@ impl Tape {
 
     /// Records what this thread runs from now on, within the tapes that do so already.
     fn start(&self) {
-        change(|tapes| tapes.push(self.0.clone()));
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let start = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        self.0.started.store(start, Ordering::Relaxed);
+        change(|tapes| tapes.push((self.0.clone(), start)));
     }
 
+    /// Records no longer, on whatever thread it was started.
     fn stop(&self) {
-        change(|tapes| tapes.retain(|tape| !Arc::ptr_eq(tape, &self.0)));
+        self.0.started.store(0, Ordering::Relaxed);
+        change(|_| ());
     }
 
     /// Records nothing for a while, but keeps its place among the others.
     fn pause(&self, pause: bool) {
-        change(|_| self.0.is_paused.store(pause, Ordering::Relaxed));
+        self.0.is_paused.store(pause, Ordering::Relaxed);
     }
 
     fn watch(&self, py: Python<'_>, values: Vec<Bound<'_, Tensor>>) -> PyResult<()> {
@@ -273,7 +303,6 @@ impl Tape {
                 false => tape.gradients(&ys, &xs, &flows),
             })
         })?;
-        let found = found.ok_or_else(|| PyRuntimeError::new_err("there is no tape"))?;
         found.into_iter().map(|gradient| gradient_object(py, gradient)).collect()
     }
 }

@@ -490,6 +490,49 @@ print(failed > 0)
     assert finish(start(script), 30) == "True\n"
 
 
+def test_threads_whose_tapes_need_each_other_do_not_lock_each_other_out() -> None:
+    script = """
+x = kl.constant(3.0)
+tapes = [kl.GradientTape(persistent=True) for _ in range(2)]
+squares = []
+for tape in tapes:
+    with tape:
+        tape.watch(x)
+        squares.append(x * x)
+found = [[], []]
+def work(own):
+    with tapes[own]:
+        for _ in range(300):
+            x + 1.0
+            found[own].append(tapes[1 - own].gradient(squares[1 - own], x).item())
+threads = [threading.Thread(target=work, args=(own,), daemon=True) for own in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(found == [[6.0] * 300] * 2)
+"""
+    assert finish(start(script), 30) == "True\n"
+
+
+@needs_signals
+def test_a_handler_runs_ops_while_a_tape_records_what_it_interrupts() -> None:
+    script = EAGER_LOOP + """
+def handler(number, frame):
+    print(kl.raw_ops.Neg(x=x).item(), flush=True)
+signal.signal(signal.SIGINT, handler)
+x = kl.constant(2.0)
+assert count(10) == 10
+timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+with kl.GradientTape() as tape:
+    tape.watch(x)
+    timer.start()
+    while timer.is_alive():
+        count(20000)
+    y = x * x
+print(tape.gradient(y, x).item())
+"""
+    assert finish(start(script), 30) == "-2.0\n4.0\n"
+
+
 def test_a_library_of_ops() -> None:
     path = os.environ.get("KERNLINK_CUSTOM_OPS")
     if not path:

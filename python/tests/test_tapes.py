@@ -472,6 +472,34 @@ def test_tapes_record_their_own_thread_only() -> None:
     assert tape.gradient(y, x).item() == 4.0 and found == [5.0]
 
 
+def test_a_tape_ends_on_whatever_thread_it_is_ended() -> None:
+    def elsewhere(work: Any, *arguments: Any) -> None:
+        thread = threading.Thread(target=work, args=arguments)
+        thread.start()
+        thread.join()
+
+    x = kl.constant(3.0)
+    tape = kl.GradientTape(persistent=True)
+    with kl.GradientTape() as outer:
+        outer.watch(x)
+        tape.__enter__()
+        tape.watch(x)
+        before = x * x
+        elsewhere(tape.__exit__)
+        after = x * x
+        with tape:
+            again = x * x
+        elsewhere(tape.__enter__)
+        last = x * x
+        tape.__exit__()
+    assert values([tape.gradient(y, x) for y in (before, after, again, last)]) == [6.0, None, 6.0, None]
+    assert outer.gradient(after, x).item() == 6.0
+    # What ends elsewhere leaves ops as they are.
+    tape.__enter__()
+    elsewhere(tape.__exit__)
+    assert (x * x).item() == 9.0
+
+
 def test_tapes_refuse_what_they_do_not_know() -> None:
     with kl.GradientTape() as tape, pytest.raises(RuntimeError, match="records already"):
         tape.__enter__()
