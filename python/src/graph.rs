@@ -97,6 +97,11 @@ pub(crate) fn entered() -> Option<Shared> {
     ENTERED.with_borrow(|graphs| graphs.last().cloned().flatten())
 }
 
+/// Whether functions of ops add nodes on this thread.
+pub(crate) fn is_any_entered() -> bool {
+    ENTERED.with_borrow(|graphs| graphs.last().is_some_and(Option::is_some))
+}
+
 /// Whether a graph was entered on this thread, so that what is within may take what it gives.
 fn is_entered(graph: &Shared) -> bool {
     ENTERED.with_borrow(|graphs| graphs.iter().flatten().any(|entered| Arc::ptr_eq(entered, graph)))

@@ -283,6 +283,7 @@ impl Tensor {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if index.is_exact_instance_of::<PyInt>()
             && !crate::tape::is_recording()
+            && !crate::graph::is_any_entered()
             && let (Ok(at), Some(&rows)) = (index.extract::<isize>(), slf.get().0.shape().dims().first())
             && let Some(row) = if at < 0 { rows.checked_add_signed(at) } else { Some(at as usize) }
             && row < rows

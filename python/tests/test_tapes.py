@@ -333,6 +333,30 @@ def test_tensors_that_are_closed_over_are_watched_in_functions() -> None:
     assert f().item() == 6.0
 
 
+def test_rows_of_tensors_that_are_closed_over_have_gradients_in_functions() -> None:
+    c = kl.constant([3.0, 5.0])
+
+    @kl.function
+    def f() -> Any:
+        with kl.GradientTape(persistent=True) as tape:
+            tape.watch(c)
+            y = c[0] * c[-1]
+            z = kl.constant(0.0)
+            for row in c:
+                z = z + row * row
+        return tape.gradient(y, c), tape.gradient(z, c)
+
+    assert values(f()) == ([5.0, 3.0], [6.0, 10.0])
+    g = kl.function(lambda: c[0] * sum(row * row for row in c))
+    assert g().item() == 102.0
+    with kl.GradientTape() as tape:
+        tape.watch(c)
+        y = g()
+    assert tape.gradient(y, c).tolist() == [34.0 + 18.0, 30.0]
+    # At once, they are there.
+    assert [row.item() for row in c] == [3.0, 5.0]
+
+
 def test_a_tape_computes_once_unless_it_is_persistent() -> None:
     x = kl.constant(3.0)
 
