@@ -62,10 +62,12 @@ impl Tensor {
     }
 
     /// Has a tape know it, under the id that it has already, if it has one.
-    pub(crate) fn watch(&self, watch: impl FnOnce(Traced) -> kernlink::Result<Traced>) -> kernlink::Result<()> {
-        let watched = watch(self.traced()?)?;
-        let _ = self.1.set(watched);
-        Ok(())
+    pub(crate) fn watch(&self, watch: impl Fn(Traced) -> kernlink::Result<Traced>) -> kernlink::Result<()> {
+        if self.1.get().is_none() && self.1.set(watch(self.0.clone().into_traced()?)?).is_ok() {
+            return Ok(());
+        }
+        // It had an id, or another thread gave it one meanwhile.
+        watch(self.traced()?).map(drop)
     }
 }
 

@@ -496,6 +496,26 @@ def test_tapes_record_their_own_thread_only() -> None:
     assert tape.gradient(y, x).item() == 4.0 and found == [5.0]
 
 
+def test_threads_that_watch_one_tensor_mean_the_same() -> None:
+    found: list[Any] = []
+
+    def work(x: Any) -> None:
+        with kl.GradientTape() as tape:
+            barrier.wait(10)
+            tape.watch(x)
+            y = x * x
+        found.append(values(tape.gradient(y, x)))
+
+    barrier = threading.Barrier(4)
+    for _ in range(100):
+        threads = [threading.Thread(target=work, args=(x,)) for x in [kl.constant(3.0)] for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == [6.0] * 400
+
+
 def test_a_tape_ends_on_whatever_thread_it_is_ended() -> None:
     def elsewhere(work: Any, *arguments: Any) -> None:
         thread = threading.Thread(target=work, args=arguments)
