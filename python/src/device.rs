@@ -12,13 +12,13 @@ use pyo3::types::PyTuple;
 use crate::error::Raise;
 
 thread_local! {
-    /// The devices that were asked for, the innermost last; empty for any.
-    static ENTERED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// The devices that were asked for, the innermost last; empty for any. Each is the scope's own.
+    static ENTERED: RefCell<Vec<Arc<str>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The device that ops ask for, as graphs write it; empty for any.
 pub(crate) fn requested() -> String {
-    ENTERED.with_borrow(|devices| devices.last().cloned().unwrap_or_default())
+    ENTERED.with_borrow(|devices| devices.last().map(|device| device.to_string()).unwrap_or_default())
 }
 
 /// The devices of ops that run at once, the default first.
@@ -106,7 +106,7 @@ fn adapters() -> Vec<Device> {
 /// run: `cpu`, `gpu`, `gpu:K` for the adapter number K, or `None` for any. An op that has no kernel there fails at once; in a graph it
 /// runs on the CPU, unless the session's `soft_placement` is off. `kernlink.devices()` lists what there is.
 #[pyclass(module = "kernlink._kernlink", name = "DeviceScope", frozen)]
-pub(crate) struct DeviceScope(String);
+pub(crate) struct DeviceScope(Arc<str>);
 
 #[pymethods]
 impl DeviceScope {
@@ -119,7 +119,7 @@ impl DeviceScope {
             Some(DeviceName::Cpu) => "/device:CPU:0".to_owned(),
             Some(DeviceName::Gpu(number)) => format!("/device:GPU:{}", number.unwrap_or(0)),
         };
-        Ok(DeviceScope(device))
+        Ok(DeviceScope(device.into()))
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -129,6 +129,10 @@ impl DeviceScope {
 
     #[pyo3(signature = (*_error))]
     fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        ENTERED.with_borrow_mut(|devices| devices.pop());
+        ENTERED.with_borrow_mut(|devices| {
+            if let Some(at) = devices.iter().rposition(|device| Arc::ptr_eq(device, &self.0)) {
+                devices.remove(at);
+            }
+        });
     }
 }

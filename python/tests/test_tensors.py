@@ -679,3 +679,26 @@ def test_ten_thousand_conversions_leak_nothing(name: str) -> None:
     if sys.platform == "linux":
         # A leak of an array each would be 192 MB.
         assert resident() - size < 20_000_000
+
+
+def test_scopes_of_devices_end_in_any_order() -> None:
+    def asked() -> str:
+        with kl.Graph():
+            return str(RAW.NoOp().device)
+
+    outer, inner = kl.device("cpu"), kl.device(None)
+    outer.__exit__()
+    with kl.device("cpu"):
+        outer.__exit__()
+        assert asked() == "/device:CPU:0"
+        inner.__enter__()
+        outer.__enter__()
+        inner.__exit__()
+        assert asked() == "/device:CPU:0"
+        outer.__exit__()
+        outer.__enter__()
+        inner.__enter__()
+        outer.__exit__()
+        assert asked() == ""
+        inner.__exit__()
+    assert asked() == ""
