@@ -123,10 +123,17 @@ pub(crate) fn target(inputs: &Bound<'_, PyTuple>) -> Option<Shared> {
 
 /// Does `work`, which takes operands of Python's, for a graph.
 fn with_target<R>(target: &Shared, work: impl FnOnce() -> R) -> R {
-    let before = TARGET.replace(Some(target.clone()));
-    let done = work();
-    TARGET.set(before);
-    done
+    /// What was there, which is put back even if `work` panics.
+    struct Before(Option<Shared>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            TARGET.set(self.0.take());
+        }
+    }
+
+    let _before = Before(TARGET.replace(Some(target.clone())));
+    work()
 }
 
 /// What a value is in a graph, which it is made a part of: an output of it, what it captures, or a constant.
