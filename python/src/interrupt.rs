@@ -139,9 +139,9 @@ mod bell {
 
 #[cfg(target_os = "linux")]
 mod watch {
-    use std::cell::Cell;
+    use std::cell::{Cell, UnsafeCell};
     use std::mem::MaybeUninit;
-    use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
     use kernlink::Error;
@@ -161,13 +161,28 @@ mod watch {
     static CURRENT: Mutex<Option<(u64, Means)>> = Mutex::new(None);
     /// The number of that run; 0 if there is none.
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    /// Where the handler writes the number.
-    static PIPE: AtomicI32 = AtomicI32::new(-1);
+    /// The number of the last run for which there was a signal.
+    static INTERRUPTED: AtomicU64 = AtomicU64::new(0);
+    /// How many signals there were that were not seen to.
+    static SIGNALS: Semaphore = Semaphore(UnsafeCell::new(MaybeUninit::zeroed()));
     /// Python's handler.
     static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
     thread_local! {
         static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    /// What a handler may post. Unlike a pipe it has no descriptor, which a program that closes all of them would close, so that the
+    /// handler would write to whatever file gets the number.
+    struct Semaphore(UnsafeCell<MaybeUninit<libc::sem_t>>);
+
+    // SAFETY: semaphores are for several threads; it is initialized before there is a second.
+    unsafe impl Sync for Semaphore {}
+
+    impl Semaphore {
+        fn get(&self) -> *mut libc::sem_t {
+            self.0.get().cast()
+        }
     }
 
     fn current() -> MutexGuard<'static, Option<(u64, Means)>> {
@@ -185,14 +200,14 @@ mod watch {
                 let before: extern "C" fn(libc::c_int) = std::mem::transmute(before);
                 before(signal);
             }
-            let number = NUMBER.load(Ordering::Acquire).to_ne_bytes();
-            libc::write(PIPE.load(Ordering::Relaxed), number.as_ptr().cast(), number.len());
+            // Another thread's handler may be between these for a later run.
+            INTERRUPTED.fetch_max(NUMBER.load(Ordering::Acquire), Ordering::Release);
+            libc::sem_post(SIGNALS.get());
             *place = errno;
         }
     }
 
-    /// Starts the thread that sees to runs; false if there can be none. A forked child has no such thread, and the pipe is its
-    /// parent's.
+    /// Starts the thread that sees to runs; false if there can be none. A forked child has no such thread.
     fn watch() -> bool {
         static STARTED: OnceLock<Option<u32>> = OnceLock::new();
         let started = STARTED.get_or_init(|| start().then(std::process::id));
@@ -200,22 +215,20 @@ mod watch {
     }
 
     fn start() -> bool {
-        let mut ends = [0; 2];
-        // SAFETY: room for two descriptors; the second is a pipe's end. A handler must not wait for room in the pipe.
-        unsafe {
-            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0
-                || libc::fcntl(ends[1], libc::F_SETFL, libc::O_NONBLOCK) != 0
-            {
-                return false;
-            }
+        // SAFETY: room for a semaphore, which nothing uses yet, for the threads of this process.
+        if unsafe { libc::sem_init(SIGNALS.get(), 0, 0) } != 0 {
+            return false;
         }
-        PIPE.store(ends[1], Ordering::Relaxed);
-        let watch = move || {
-            let mut number = [0u8; 8];
-            // SAFETY: room for a number; what is written at once, and is no longer than a page, is read at once.
-            while unsafe { libc::read(ends[0], number.as_mut_ptr().cast(), number.len()) } == number.len() as isize {
+        let watch = || {
+            loop {
+                // SAFETY: it was initialized.
+                if unsafe { libc::sem_wait(SIGNALS.get()) } != 0 {
+                    // A handler of another signal ran on this thread.
+                    continue;
+                }
                 // A signal for a run that has ended meanwhile is not for the next.
-                let means = current().clone().filter(|(own, _)| *own == u64::from_ne_bytes(number));
+                let number = INTERRUPTED.load(Ordering::Acquire);
+                let means = current().clone().filter(|(own, _)| *own == number);
                 match means {
                     Some((_, Means::Cancel(cancellation))) => cancellation.cancel(Error::cancelled("interrupted")),
                     Some((_, Means::Ring(bell))) => bell.ring(),

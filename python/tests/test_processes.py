@@ -533,6 +533,20 @@ print(tape.gradient(y, x).item())
     assert finish(start(script), 30) == "-2.0\n4.0\n"
 
 
+@needs_signals
+def test_ctrl_c_writes_to_no_file_of_another(loop: Path, tmp_path: Path) -> None:
+    # Daemons close all descriptors, and those of their own files take the numbers.
+    script = SESSION + """
+session.run("count", {"limit": 10})
+os.closerange(3, 256)
+files = [open(sys.argv[2], "wb") for _ in range(20)]
+""" + INTERRUPTED
+    path = tmp_path / "log"
+    out, seconds = interrupt(start(script, loop, path))
+    assert out == "interrupted\n" and seconds < 2
+    assert path.read_bytes() == b""
+
+
 def test_a_library_of_ops() -> None:
     path = os.environ.get("KERNLINK_CUSTOM_OPS")
     if not path:
