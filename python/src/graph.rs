@@ -1,7 +1,7 @@
 //! Graphs: while one is entered, functions of ops add nodes to it.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::attr::AttrValue;
@@ -16,7 +16,7 @@ use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::body::{self, Body};
@@ -31,16 +31,43 @@ pub(crate) struct State {
     pub(crate) graph: CoreGraph,
     /// What a graph has that becomes the body of a function.
     pub(crate) body: Option<Body>,
-    /// What names begin with, and how many times each scope was begun.
+    /// What names begin with, and the scopes that were begun.
     scope: String,
     scopes: HashSet<String>,
+    /// The number from which on one is looked for that makes a name free: those below are taken.
+    numbers: HashMap<String, usize>,
     /// For which nodes those wait that are added.
     waits: Vec<NodeId>,
 }
 
 impl State {
     fn new(graph: CoreGraph) -> State {
-        State { graph, body: None, scope: String::new(), scopes: HashSet::new(), waits: Vec::new() }
+        State {
+            graph,
+            body: None,
+            scope: String::new(),
+            scopes: HashSet::new(),
+            numbers: HashMap::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// A name that neither a node nor a scope has: with a number at its end if it is taken, as in TensorFlow.
+    fn free(&mut self, name: &str) -> String {
+        let numbered = |number: &usize| if *number == 0 { name.to_owned() } else { format!("{name}_{number}") };
+        let is_free = |name: &String| !self.scopes.contains(name) && self.graph.find(name).is_none();
+        let mut number = self.numbers.get(name).copied().unwrap_or(0);
+        let free = loop {
+            let candidate = numbered(&number);
+            if is_free(&candidate) {
+                break candidate;
+            }
+            number += 1;
+        };
+        if number > 0 {
+            self.numbers.insert(name.to_owned(), number);
+        }
+        free
     }
 
     /// The name of a scope within that which there is. One that ends with a slash is that scope itself.
@@ -52,22 +79,18 @@ impl State {
         if !is_valid_node_name(&whole) {
             return Err(PyValueError::new_err(format!("'{name}' is not a valid scope name")));
         }
-        let is_free = |name: &str| !self.scopes.contains(name) && self.graph.find(name).is_none();
-        let numbered = (1..).map(|number| format!("{whole}_{number}"));
-        let free = std::iter::once(whole.clone()).chain(numbered).find(|name| is_free(name)).unwrap_or(whole);
+        let free = self.free(&whole);
         self.scopes.insert(free.clone());
         Ok(free + "/")
     }
 
-    /// The name of a node that is to be added: a name that is taken gets a number, as in TensorFlow; `None` if the graph names it.
-    fn node_name(&self, op: &str, name: Option<&str>) -> Option<String> {
+    /// The name of a node that is to be added; `None` if the graph names it.
+    fn node_name(&mut self, op: &str, name: Option<&str>) -> Option<String> {
         if name.is_none() && self.scope.is_empty() {
             return None;
         }
         let whole = format!("{}{}", self.scope, name.unwrap_or(op));
-        let is_free = |name: &str| !self.scopes.contains(name) && self.graph.find(name).is_none();
-        let numbered = (1..).map(|number| format!("{whole}_{number}"));
-        std::iter::once(whole.clone()).chain(numbered).find(|name| is_free(name))
+        Some(self.free(&whole))
     }
 }
 

@@ -7,6 +7,7 @@ import copy
 import gc
 import pickle
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -702,3 +703,35 @@ def test_scopes_of_devices_end_in_any_order() -> None:
         assert asked() == ""
         inner.__exit__()
     assert asked() == ""
+
+
+def test_names_in_a_scope_take_no_longer_the_more_there_are() -> None:
+    def seconds() -> float:
+        began = time.thread_time()
+        for _ in range(300):
+            RAW.NoOp()
+            with kl.name_scope("inner"):
+                pass
+        return time.thread_time() - began
+
+    with kl.Graph() as graph, kl.name_scope("outer"):
+        seconds()
+        first = seconds()
+        for _ in range(3000):
+            RAW.NoOp()
+        assert seconds() < 4 * first
+    assert len({operation.name for operation in graph.get_operations()}) == 3900
+
+
+def test_names_of_ops_that_fail_are_free() -> None:
+    with kl.Graph() as graph, kl.name_scope("scope"):
+        with pytest.raises(kl.errors.InvalidArgumentError):
+            RAW.MatMul(a=[1.0], b=[1.0], name="name")
+        for _ in range(3):
+            RAW.MatMul(a=[[1.0]], b=[[1.0]], name="name")
+        with kl.name_scope("name_3"):
+            RAW.NoOp()
+        RAW.NoOp(name="name")
+        RAW.NoOp(name="name_1")
+    names = [operation.name for operation in graph.get_operations() if operation.type != "Const"]
+    assert names == [f"scope/{name}" for name in ("name", "name_1", "name_2", "name_3/NoOp", "name_4", "name_1_1")]
