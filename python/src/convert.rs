@@ -252,7 +252,7 @@ struct Items {
 }
 
 /// No tensor has a higher rank.
-const MOST_DEEP: usize = 254;
+pub(crate) const MOST_DEEP: usize = 254;
 
 impl Items {
     /// All of them as a tensor of the shape.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::attr::AttrValue;
@@ -20,7 +21,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::body::{self, Body};
-use crate::convert::{Converted, Given, operand};
+use crate::convert::{Converted, Given, MOST_DEEP, operand};
 use crate::error::Raise;
 use crate::functions::{self, Held};
 pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
@@ -132,16 +133,26 @@ fn is_entered(graph: &Shared) -> bool {
 
 /// The graph that an op of these inputs is added to: that which was entered last, or that of the inputs.
 pub(crate) fn target(inputs: &Bound<'_, PyTuple>) -> Option<Shared> {
-    let graphs = ENTERED.with_borrow(|graphs| graphs.last().cloned());
-    graphs.flatten().or_else(|| {
-        let of_output = |value: &Bound<'_, PyAny>| value.cast::<SymbolicTensor>().ok().map(|it| it.get().graph.clone());
-        inputs.iter_borrowed().find_map(|value| {
-            of_output(&value).or_else(|| {
-                let items = value.cast::<pyo3::types::PyList>().ok()?;
-                items.iter().find_map(|item| of_output(&item))
-            })
-        })
+    entered().or_else(|| match graph_in(inputs.as_any(), 0) {
+        ControlFlow::Break(found) => found,
+        ControlFlow::Continue(()) => None,
     })
+}
+
+/// The graph of the first output in a value, or in what is in it if it is a list or tuple. Lists that are too deep for any tensor, as
+/// those that hold themselves are, end the search.
+fn graph_in(value: &Bound<'_, PyAny>, depth: usize) -> ControlFlow<Option<Shared>> {
+    if let Ok(output) = value.cast::<SymbolicTensor>() {
+        return ControlFlow::Break(Some(output.get().graph.clone()));
+    }
+    let mut next = |item: Bound<'_, PyAny>| graph_in(&item, depth + 1);
+    match (value.cast::<PyList>(), value.cast::<PyTuple>()) {
+        (Err(_), Err(_)) => ControlFlow::Continue(()),
+        // An input that is a list of tensors is within the tuple of all inputs.
+        _ if depth > MOST_DEEP + 2 => ControlFlow::Break(None),
+        (Ok(list), _) => list.iter().try_for_each(&mut next),
+        (_, Ok(tuple)) => tuple.iter().try_for_each(&mut next),
+    }
 }
 
 /// Does `work`, which takes operands of Python's, for a graph.

@@ -735,3 +735,26 @@ def test_names_of_ops_that_fail_are_free() -> None:
         RAW.NoOp(name="name_1")
     names = [operation.name for operation in graph.get_operations() if operation.type != "Const"]
     assert names == [f"scope/{name}" for name in ("name", "name_1", "name_2", "name_3/NoOp", "name_4", "name_1_1")]
+
+
+def test_outputs_of_a_graph_are_found_in_lists_and_tuples() -> None:
+    graph = kl.Graph()
+    x = graph.placeholder("float32", [])
+    found = [
+        RAW.Pack(values=(x, 2.0)),
+        RAW.Neg(x=(x, 2.0)),
+        RAW.Neg(x=[[1.0, 2.0], (3.0, x)]),
+        RAW.AddN(inputs=[[2.0, 3.0], [x, 4.0]]),
+    ]
+    session = kl.Session(graph)
+    assert [value.tolist() for value in session.run(found, {x: 5.0})] == [
+        [5.0, 2.0],
+        [-5.0, -2.0],
+        [[-1.0, -2.0], [-3.0, -5.0]],
+        [7.0, 7.0],
+    ]
+    # Lists that hold themselves are refused in time.
+    endless: list[object] = []
+    endless += [endless, endless]
+    with pytest.raises(ValueError):
+        RAW.Neg(x=endless)
