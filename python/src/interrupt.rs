@@ -7,13 +7,11 @@
 
 use std::sync::Arc;
 
-use kernlink::Error;
 use kernlink::step::Cancellation;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use self::bell::Bell;
 use self::watch::Watched;
+use crate::aside::{self, Bell};
 use crate::error::Raise;
 
 /// What is done for the signal.
@@ -43,96 +41,15 @@ pub(crate) fn run<T: Send>(
             }
             result.or_raise()
         }
-        Means::Ring(bell) => run_aside(py, &watched, bell, run),
-    }
-}
-
-/// Does `run` on another thread, while this one does what Python's handlers do.
-fn run_aside<T: Send>(
-    py: Python<'_>,
-    watched: &Watched,
-    bell: &Bell,
-    run: impl FnOnce(Option<Cancellation>) -> kernlink::Result<T> + Send,
-) -> PyResult<T> {
-    let cancellation = Cancellation::new();
-    std::thread::scope(|scope| {
-        let given = cancellation.clone();
-        let work = move || {
-            let _done = bell.at_end();
-            run(Some(given))
-        };
-        // As large a stack as main threads have.
-        let worker = std::thread::Builder::new().name("kernlink-run".to_owned()).stack_size(8 << 20);
-        let worker = worker
-            .spawn_scoped(scope, work)
-            .map_err(|error| PyRuntimeError::new_err(format!("there can be no thread for the run: {error}")))?;
-        let mut raised = None;
-        while py.detach(|| bell.wait()) {
-            // The run has the tapes that record it: what a handler runs meanwhile would wait for them.
-            if raised.is_none()
-                && let Err(error) = crate::tape::without(|| py.check_signals())
-            {
-                raised = Some(error);
-                cancellation.cancel(Error::cancelled("interrupted"));
-            }
-            // What Python calls for the signal may have set another handler.
-            watched.stand();
-        }
-        let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match raised {
-            Some(error) => Err(error),
-            None => result.or_raise(),
-        }
-    })
-}
-
-/// Wakes the main thread, which waits for a run.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no run is watched there"))]
-mod bell {
-    use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
-    #[derive(Default)]
-    pub(super) struct Bell {
-        state: Mutex<State>,
-        changed: Condvar,
-    }
-
-    #[derive(Default)]
-    struct State {
-        is_rung: bool,
-        has_ended: bool,
-    }
-
-    impl Bell {
-        fn lock(&self) -> MutexGuard<'_, State> {
-            self.state.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-
-        /// Says that there was a signal.
-        pub(super) fn ring(&self) {
-            self.lock().is_rung = true;
-            self.changed.notify_all();
-        }
-
-        /// Waits until there was a signal, which is true, or until the run has ended.
-        pub(super) fn wait(&self) -> bool {
-            let waits = |state: &mut State| !state.is_rung && !state.has_ended;
-            let mut state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut state.is_rung)
-        }
-
-        /// Says that the run has ended when the guard is dropped.
-        pub(super) fn at_end(&self) -> AtEnd<'_> {
-            AtEnd(self)
-        }
-    }
-
-    pub(super) struct AtEnd<'b>(&'b Bell);
-
-    impl Drop for AtEnd<'_> {
-        fn drop(&mut self) {
-            self.0.lock().has_ended = true;
-            self.0.changed.notify_all();
+        Means::Ring(bell) => {
+            let handle = || {
+                // The run has the tapes that record it: what a handler runs meanwhile would wait for them.
+                let handled = crate::tape::without(|| py.check_signals());
+                // What Python calls for the signal may have set another handler.
+                watched.stand();
+                handled
+            };
+            aside::run(py, bell, |cancellation| run(Some(cancellation)), handle)?.or_raise()
         }
     }
 }

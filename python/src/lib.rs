@@ -4,6 +4,7 @@
 
 #![allow(missing_docs, reason = "what Python sees is documented there, by the docstrings")]
 
+mod aside;
 mod body;
 mod checkpoint;
 mod commands;

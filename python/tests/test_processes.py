@@ -517,20 +517,44 @@ print(found == [[6.0] * 300] * 2)
 def test_a_handler_runs_ops_while_a_tape_records_what_it_interrupts() -> None:
     script = EAGER_LOOP + """
 def handler(number, frame):
-    print(kl.raw_ops.Neg(x=x).item(), flush=True)
+    with kl.GradientTape() as own:
+        own.watch(x)
+        y = x * x * x
+    print(kl.raw_ops.Neg(x=x).item(), own.gradient(y, x).item(), flush=True)
+    raise ValueError("mine")
 signal.signal(signal.SIGINT, handler)
 x = kl.constant(2.0)
 assert count(10) == 10
-timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 with kl.GradientTape() as tape:
     tape.watch(x)
-    timer.start()
-    while timer.is_alive():
-        count(20000)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        count(10**9)
+    except ValueError as error:
+        print(error)
     y = x * x
 print(tape.gradient(y, x).item())
 """
-    assert finish(start(script), 30) == "-2.0\n4.0\n"
+    assert finish(start(script), 30) == "-2.0 12.0\nmine\n4.0\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not tell its threads")
+def test_runs_beside_a_handler_share_a_thread() -> None:
+    script = """
+signal.signal(signal.SIGINT, lambda *_: None)
+f = kl.function(lambda x: x + 1.0)
+def threads():
+    x = f(kl.constant(1.0))
+    names = {task: open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")}
+    return [task for task, name in names.items() if name == "kernlink-run"]
+first = threads()
+try:
+    kl.function(lambda x: kl.raw_ops.Reshape(tensor=x, shape=kl.raw_ops.Cast(x=x, DstT="int32")))(kl.constant([2.0]))
+except kl.errors.InvalidArgumentError as error:
+    print("fails")
+print(len(first), all(threads() == first for _ in range(20)))
+"""
+    assert finish(start(script), 30) == "fails\n1 True\n"
 
 
 @needs_signals

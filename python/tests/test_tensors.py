@@ -754,7 +754,7 @@ def test_outputs_of_a_graph_are_found_in_lists_and_tuples() -> None:
         [7.0, 7.0],
     ]
     # Lists that hold themselves are refused in time.
-    endless: list[object] = []
+    endless: list[Any] = []
     endless += [endless, endless]
     with pytest.raises(ValueError):
         RAW.Neg(x=endless)
