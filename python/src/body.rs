@@ -1,6 +1,7 @@
 //! The bodies of functions: what they capture, and how they become functions.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, Weak};
 
 use kernlink::dtype::DataType;
 use kernlink::graph::{FunctionParts, NodeId, Output};
@@ -8,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::functions::{self, Held};
-use crate::graph::{Shared, State, constant, lock, placeholder, with};
+use crate::graph::{Shared, State, constant, entered, lock, placeholder, with};
 use crate::symbolic::SymbolicTensor;
 use crate::tensor::Tensor;
 
@@ -33,16 +34,22 @@ struct Capture {
     value: Py<PyAny>,
     /// What stands for it.
     output: Output,
-    /// Whether it stays a constant if nobody else has the tensor.
-    is_constant: bool,
+    /// Whether it is an input of the function: a constant that the trace made is its own, others may be given to tapes, for which
+    /// they must be inputs.
+    is_input: bool,
 }
 
-impl Capture {
-    /// Whether it is an input of the function: a constant that only the trace had is its own, others may be given to tapes, for
-    /// which they must be inputs.
-    fn is_input(&self) -> bool {
-        // SAFETY: the object lives as long as the capture, and whoever has the graph's Python object is attached.
-        !self.is_constant || unsafe { pyo3::ffi::Py_REFCNT(self.value.as_ptr()) } > 1
+/// The graph that was entered when a tensor was made, if one was. It stands for this graph alone, also when that is gone.
+pub(crate) struct Maker(Option<Weak<Mutex<State>>>);
+
+impl Maker {
+    /// The graph that is entered.
+    pub(crate) fn entered() -> Maker {
+        Maker(entered().map(|graph| Arc::downgrade(&graph)))
+    }
+
+    fn is(&self, graph: &Shared) -> bool {
+        self.0.as_ref().is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(graph)))
     }
 }
 
@@ -81,7 +88,7 @@ pub(crate) fn capture_output(target: &Shared, value: &Bound<'_, SymbolicTensor>)
             return Ok(Ok(output));
         }
         let output = placeholder(&mut state.graph, dtype, Some(shape), None)?;
-        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_constant: false }))
+        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_input: true }))
     })?
 }
 
@@ -94,6 +101,7 @@ pub(crate) fn capture_tensor(target: &Shared, value: &Bound<'_, Tensor>) -> PyRe
         if let Some(output) = known(state, |captured| captured.is(value)) {
             return Ok(Ok(output));
         }
+        // Also what becomes an input is a constant in the body, so that shapes are known that follow from its elements.
         let output = match is_constant {
             true => constant(&mut state.graph, core.clone()),
             false => {
@@ -101,7 +109,8 @@ pub(crate) fn capture_tensor(target: &Shared, value: &Bound<'_, Tensor>) -> PyRe
                 placeholder(&mut state.graph, core.dtype(), shape, None)
             }
         }?;
-        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_constant }))
+        let is_input = !is_constant || !value.get().maker().is(target);
+        Ok(note(state, Capture { value: value.clone().into_any().unbind(), output, is_input }))
     })?
 }
 
@@ -143,7 +152,7 @@ pub(crate) fn captured_by<'py>(py: Python<'py>, graphs: &[Shared]) -> Vec<Bound<
         let state = lock(graph);
         for capture in state.body.iter().flat_map(|body| &body.captures) {
             let value = capture.value.bind(py);
-            if capture.is_input() && !found.iter().any(|known| is_same(known, value)) {
+            if capture.is_input && !found.iter().any(|known| is_same(known, value)) {
                 found.push(value.clone());
             }
         }
@@ -160,7 +169,7 @@ pub(crate) fn capture(graph: &Shared, value: &Bound<'_, PyAny>) -> PyResult<Outp
     };
     if let Some(body) = &mut lock(graph).body {
         let capture = body.captures.iter_mut().find(|capture| capture.output == output);
-        capture.into_iter().for_each(|capture| capture.is_constant = false);
+        capture.into_iter().for_each(|capture| capture.is_input = true);
     }
     Ok(output)
 }
@@ -178,7 +187,7 @@ pub(crate) fn finish<'py>(
         let Some(body) = body.as_mut() else { return Ok(Err(no_body())) };
         let mut captures = Vec::new();
         for capture in &body.captures {
-            if capture.is_input() && !inputs.contains(&capture.output) {
+            if capture.is_input && !inputs.contains(&capture.output) {
                 inputs.push(capture.output);
                 captures.push(capture.value.clone_ref(py).into_bound(py));
             }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyRange, PyTuple};
 
+use crate::body::Maker;
 use crate::convert::tensor_of;
 use crate::dtypes::{dtype_of, name_of, to_array_interface};
 use crate::error::Raise;
@@ -19,20 +20,25 @@ use crate::operators::operators;
 
 /// An array of elements of one dtype, which never changes.
 #[pyclass(module = "kernlink", name = "Tensor", frozen, weakref)]
-pub(crate) struct Tensor(CoreTensor, OnceLock<Traced>);
+pub(crate) struct Tensor(CoreTensor, OnceLock<Traced>, Maker);
 
 impl Tensor {
     pub(crate) fn new(tensor: CoreTensor) -> Tensor {
-        Tensor(tensor, OnceLock::new())
+        Tensor(tensor, OnceLock::new(), Maker::entered())
     }
 
     /// One that tapes know.
     pub(crate) fn of_traced(traced: Traced) -> Tensor {
-        Tensor(traced.tensor().clone(), OnceLock::from(traced))
+        Tensor(traced.tensor().clone(), OnceLock::from(traced), Maker::entered())
     }
 
     pub(crate) fn core(&self) -> &CoreTensor {
         &self.0
+    }
+
+    /// Where it was made.
+    pub(crate) fn maker(&self) -> &Maker {
+        &self.2
     }
 
     pub(crate) fn core_dtype(&self) -> DataType {
