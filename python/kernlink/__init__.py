@@ -102,7 +102,7 @@ def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[
     tensor = as_tensor(value, dtype, True)
     if shape is None:
         return tensor
-    if tensor.size == 1:
+    if tensor.shape is not None and all(size == 1 for size in tensor.shape):
         return raw_ops.Fill(dims=list(shape), value=raw_ops.Reshape(tensor=tensor, shape=[]))
     return raw_ops.Reshape(tensor=tensor, shape=list(shape))
 

@@ -47,15 +47,13 @@ class Variable(_Operators):
 
     def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
         check_variable()
-        if isinstance(initial_value, SymbolicTensor):
-            raise ValueError(
-                f"{initial_value!r} has no value before the graph runs: give a function as the initial value, which gives it"
-            )
+        _check_value(initial_value)
         # It is there before the function runs that makes it.
         with outside():
             if callable(initial_value):
                 initial_value = initial_value()
             value = as_tensor(initial_value, dtype, True)
+            _check_value(value)
             self._dtype = value.dtype
             self._shape = value.shape
             self._trainable = trainable
@@ -167,6 +165,11 @@ def _of_value(name: str, operands: int) -> Any:
 # Variables are told apart by what they are, and so stay hashable though `==` compares elements.
 for _name, _operands in OPERATORS.items():
     setattr(Variable, _name, _of_value(_name, _operands))
+
+
+def _check_value(value: Any) -> None:
+    if isinstance(value, SymbolicTensor):
+        raise ValueError(f"{value!r} has no value before the graph runs: give a function as the initial value, which gives it")
 
 
 def _differ(shape: Any, own: tuple[int, ...]) -> bool:

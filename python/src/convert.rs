@@ -398,7 +398,7 @@ impl Items {
         if value.hasattr("item")? && rank(value) == Some(0) {
             return self.element(&value.call_method0("item")?);
         }
-        Err(PyTypeError::new_err(format!("a {} cannot be a tensor", value.get_type().name()?)))
+        Err(PyTypeError::new_err(format!("a value of type {} cannot be a tensor", value.get_type().name()?)))
     }
 }
 
@@ -440,6 +440,22 @@ pub(crate) fn packed<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     crate::eager::run(value.py(), "Pack", &[PyList::new(value.py(), items)?.as_any()], None)
 }
 
+/// [`packed`], cast to a dtype if one is asked for.
+fn packed_as<'py>(value: &Bound<'py, PyAny>, dtype: Option<DataType>) -> PyResult<Bound<'py, PyAny>> {
+    let packed = packed(value)?;
+    let own = match packed.cast::<SymbolicTensor>() {
+        Ok(output) => output.get().core_dtype(),
+        Err(_) => packed.cast::<Tensor>()?.get().core_dtype(),
+    };
+    match dtype {
+        Some(wanted) if wanted != own => {
+            let wanted = PyString::new(value.py(), name_of(wanted)).into_any();
+            crate::eager::run(value.py(), "Cast", &[&packed], Some(("DstT", wanted)))
+        }
+        _ => Ok(packed),
+    }
+}
+
 /// The bytes of a text, UTF-8 for a `str`.
 pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<Option<TString>> {
     if let Ok(text) = value.cast::<PyString>() {
@@ -475,14 +491,10 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
             let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };
             literal_as(literal, dtype.unwrap_or(usual))
         }
-        Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => match dtype {
-            Some(wanted) if tensor.dtype() != wanted => Err(PyTypeError::new_err(format!(
-                "the value is of dtype {}, not {}: cast it first",
-                name_of(tensor.dtype()),
-                name_of(wanted)
-            ))),
-            _ => Ok(tensor),
-        },
+        Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => {
+            check_dtype(tensor.dtype(), dtype)?;
+            Ok(tensor)
+        }
         Converted::Flexible(flexible) => match dtype {
             Some(wanted) if flexible.tensor.dtype() != wanted => {
                 // Where a dtype is asked for, integers are cut to it.
@@ -490,7 +502,7 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
                 match flexible.becomes(wanted) || is_cut {
                     true => crate::eager::cast(flexible.tensor, wanted),
                     false => Err(PyTypeError::new_err(format!(
-                        "a value of dtype {} cannot be a {}",
+                        "a value of dtype {} cannot be one of dtype {}",
                         name_of(flexible.tensor.dtype()),
                         name_of(wanted)
                     ))),
@@ -512,36 +524,64 @@ fn literal_as(literal: CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
     let is_float = literal.dtype() == DataType::Double;
     if dtype == DataType::Bool || (is_float && !(dtype.is_floating() || dtype.is_complex())) {
         let kind = if is_float { "a float" } else { "an integer" };
-        return Err(PyTypeError::new_err(format!("{kind} cannot be a {}", name_of(dtype))));
+        return Err(PyTypeError::new_err(format!("{kind} cannot be of dtype {}", name_of(dtype))));
     }
     crate::eager::cast(literal, dtype)
 }
 
+/// Refuses a tensor of another dtype than that which is asked for.
+fn check_dtype(own: DataType, wanted: Option<DataType>) -> PyResult<()> {
+    match wanted {
+        Some(wanted) if own != wanted => Err(PyTypeError::new_err(format!(
+            "the value is of dtype {}, not {}: cast it first",
+            name_of(own),
+            name_of(wanted)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The value as a tensor. Arrays of NumPy's, and tensors of other packages, share their memory with it where they can; `copy`
-/// has it own its elements. A tensor is given back as it is, but with `copy` not one that shares memory.
+/// has it own its elements. A tensor is given back as it is, but with `copy` not one that shares memory; so is an output of a
+/// graph, and what an op makes of variables and of lists with tensors, which tapes and graphs know.
 #[pyfunction]
 #[pyo3(signature = (value, dtype=None, copy=false))]
 pub(crate) fn as_tensor<'py>(
     value: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     copy: bool,
-) -> PyResult<Bound<'py, Tensor>> {
-    let (dtype, dtype_argument) = (dtype.map(dtype_of).transpose()?, dtype);
-    if let Ok(tensor) = value.cast::<Tensor>()
-        && dtype.is_none_or(|dtype| dtype == tensor.get().core().dtype())
-    {
-        return if copy { Tensor::owned(tensor.clone()) } else { Ok(tensor.clone()) };
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = dtype.map(dtype_of).transpose()?;
+    if is_list(value) {
+        return match nested(value)? {
+            Some(converted) => constant_tensor(value.py(), constant_of(converted, dtype)?, copy),
+            None => given_tensor(packed_as(value, dtype)?, dtype, copy),
+        };
     }
-    let mut tensor = match is_list(value) {
-        true => match nested(value)? {
-            Some(converted) => constant_of(converted, dtype)?,
-            // As tapes know it.
-            None => return as_tensor(&packed(value)?, dtype_argument, copy),
-        },
-        false => tensor_of(value, dtype)?,
-    };
+    if value.is_instance_of::<Tensor>() || value.is_instance_of::<SymbolicTensor>() {
+        return given_tensor(value.clone(), dtype, copy);
+    }
+    match value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
+        Ok(read) if !is_number(value) => given_tensor(read.call0()?, dtype, copy),
+        _ => constant_tensor(value.py(), tensor_of(value, dtype)?, copy),
+    }
+}
+
+/// A tensor with the elements.
+fn constant_tensor(py: Python<'_>, mut tensor: CoreTensor, copy: bool) -> PyResult<Bound<'_, PyAny>> {
     if copy {
         tensor.make_unique().or_raise()?;
     }
-    Bound::new(value.py(), Tensor::new(tensor))
+    Ok(Bound::new(py, Tensor::new(tensor))?.into_any())
+}
+
+/// A tensor or an output of a graph, if it is of the dtype.
+fn given_tensor(value: Bound<'_, PyAny>, dtype: Option<DataType>, copy: bool) -> PyResult<Bound<'_, PyAny>> {
+    if let Ok(output) = value.cast::<SymbolicTensor>() {
+        check_dtype(output.get().core_dtype(), dtype)?;
+        return Ok(value);
+    }
+    let tensor = value.cast_into::<Tensor>().map_err(|_| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"))?;
+    check_dtype(tensor.get().core_dtype(), dtype)?;
+    if copy { Tensor::owned(tensor).map(Bound::into_any) } else { Ok(tensor.into_any()) }
 }
