@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
 from ._concrete import ConcreteFunction, Constant, is_array, take
-from ._kernlink import Graph, Operation, SymbolicTensor, Tensor, as_tensor, execute
+from ._kernlink import Graph, Operation, SymbolicTensor, Tensor, as_tensor, execute, requested_device
 from ._spec import TensorSpec, fits
 from ._structure import flatten, frozen, leaves_of, paths, rebuild
 from ._tracing import tracing
@@ -27,6 +27,8 @@ class _Call:
 
     def __init__(self, bound: inspect.BoundArguments) -> None:
         self.bound = bound
+        #: What the nodes of its trace ask for.
+        self.device = requested_device()
         #: What each argument is in, and all that is in them: specs of tensors, and constants.
         self.structures: list[Any] = []
         self.leaves: list[Any] = []
@@ -66,7 +68,7 @@ class _Call:
     def kind(self) -> Any:
         """What calls have alike for which one trace may serve: all but shapes."""
         leaves = (leaf.dtype if isinstance(leaf, TensorSpec) else leaf for leaf in self.leaves)
-        return (tuple(map(frozen, self.structures)), tuple(leaves))
+        return (tuple(map(frozen, self.structures)), tuple(leaves), self.device)
 
     def is_of_same_objects(self, kind: Any) -> bool:
         """Whether calls of this kind have the same objects among their arguments, such as what they are methods of."""
@@ -106,7 +108,7 @@ class Function:
             self._check_signature()
         # By what calls have alike and by the shapes.
         self._traces: dict[Any, dict[Any, ConcreteFunction]] = {}
-        # Those for calls with tensors alone, by their dtypes and shapes: what most calls are.
+        # Those for calls with tensors alone, by the device, their dtypes and shapes: what most calls are.
         self._of_tensors: dict[Any, ConcreteFunction] = {}
         self._lock = threading.RLock()
 
@@ -116,16 +118,18 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = None
         if not kwargs and all(type(value) is Tensor for value in args):
-            key = tuple([(value.dtype, value.shape) for value in args])
-            known = self._of_tensors.get(key)
+            key = (requested_device(), *[(value.dtype, value.shape) for value in args])
+            fast = self._of_tensors
+            known = fast.get(key)
             if known is not None and known._is_in_scope():
                 return known._run(list(args), None)
         call = self._call(args, kwargs)
         found = self._find(call)
         if key is not None:
-            if len(self._of_tensors) >= _MOST_KINDS:
-                self._of_tensors = {}
-            self._of_tensors[key] = found
+            if len(fast) >= _MOST_KINDS:
+                fast.clear()
+            # Not in what another trace took the place of.
+            fast[key] = found
         return found._run(call.tensors, call.lent)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -192,6 +196,8 @@ class Function:
                     found = self._trace(call)
                     kept = {kind: traces for kind, traces in self._traces.items() if not _is_gone(kind)}
                     self._traces = {**kept, kind: {**kept.get(kind, {}), shapes: found}}
+                    # It may know more of what others served, also of what another thread is finding.
+                    self._of_tensors = {}
         return found
 
     def _known(self, kind: Any, shapes: tuple[Any, ...]) -> ConcreteFunction | None:

@@ -45,6 +45,12 @@ pub(crate) fn not_forked(process: u32) -> PyResult<()> {
     Ok(())
 }
 
+/// The device that ops of this thread ask for, as graphs write it; empty for any.
+#[pyfunction]
+pub(crate) fn requested_device() -> String {
+    crate::device::requested()
+}
+
 /// Casts a tensor, as the op `Cast` does.
 pub(crate) fn cast(tensor: CoreTensor, dtype: DataType) -> PyResult<CoreTensor> {
     Python::attach(|py| {

@@ -65,6 +65,7 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::op_names, module)?)?;
     module.add_function(wrap_pyfunction!(describe::op_def, module)?)?;
     module.add_function(wrap_pyfunction!(eager::execute, module)?)?;
+    module.add_function(wrap_pyfunction!(eager::requested_device, module)?)?;
     module.add_function(wrap_pyfunction!(eager::destroy_resource, module)?)?;
     module.add_function(wrap_pyfunction!(functions::function_names, module)?)?;
     module.add_function(wrap_pyfunction!(tape::set_trainable, module)?)?;

@@ -53,6 +53,25 @@ def test_the_order_of_arguments_by_name_does_not_matter() -> None:
     assert traces == [["a", "b"]]
 
 
+def test_devices_that_are_asked_for_are_of_the_trace() -> None:
+    devices = []
+
+    @kl.function
+    def f(x: Any) -> Any:
+        y = x + 1.0
+        devices.append(y.op.device)
+        return y
+
+    x = kl.constant(1.0)
+    for _ in range(2):
+        with kl.device("cpu"):
+            assert f(x).item() == f(x).item() == 2.0
+        for _ in range(3):
+            # An array is no tensor yet, so that it is looked for in another place.
+            assert f(x).item() == f(np.float32(1.0)).item() == 2.0
+    assert devices == ["/device:CPU:0", ""]
+
+
 def test_functions_have_effects_in_order() -> None:
     v = kl.Variable(1.0)
 
@@ -214,6 +233,56 @@ def test_large_tensors_are_not_copied_into_a_function() -> None:
     assert concrete.name.encode() in text and len(text) < 10_000
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_is_captured_does_not_depend_on_what_else_holds_it(kept: bool) -> None:
+    holders: list[Any] = []
+    outside = kl.constant(1.0)
+
+    @kl.function
+    def outer(x: Any) -> Any:
+        two = kl.constant(2.0)
+        if kept:
+            holders.append(two)
+        inner = kl.function(lambda z: z * two * kl.constant(3.0))
+        found = inner.get_concrete_function(x).captured_inputs
+        assert len(found) == 1 and found[0] is two
+        return inner(x) + outside
+
+    concrete = outer.get_concrete_function(kl.constant(1.0))
+    assert len(concrete.captured_inputs) == 1 and concrete.captured_inputs[0] is outside
+    assert concrete(kl.constant(4.0)).item() == 25.0
+    # What nothing else holds, but was there before, is given to tapes by what it was taken from.
+    holder = [kl.constant(5.0)]
+    of_holder = kl.function(lambda x: x * holder.pop())
+    assert len(of_holder.get_concrete_function(kl.constant(1.0)).captured_inputs) == 1
+
+
+def test_tensors_and_variables_are_converted_in_a_trace() -> None:
+    v, w = kl.Variable(3.0), kl.Variable([0.0, 0.0])
+
+    @kl.function
+    def f(a: Any) -> Any:
+        assert kl.as_tensor(a) is a and kl.convert_to_tensor(a, "float32") is a and kl.constant(a) is a
+        with pytest.raises(TypeError, match="of dtype float32, not int32: cast it"):
+            kl.as_tensor(a, "int32")
+        pairs = [kl.as_tensor([a, 1.0]), kl.constant([[a, 1.0], [2, v]]), kl.as_tensor([a, 2], "int32")]
+        w.assign([a, a])
+        w.assign_add([a, 10])
+        w.assign_sub((v, 1.0))
+        return [*pairs, kl.as_tensor(v), kl.constant(v), w, kl.constant([a, a], shape=[2, 1])]
+
+    found = [value.tolist() for value in f(kl.constant(2.0))]
+    assert found == [[2.0, 1.0], [[2.0, 1.0], [2.0, 3.0]], [2, 2], 3.0, 3.0, [1.0, 11.0], [[2.0], [2.0]]]
+    with kl.Graph():
+        one = RAW.Neg(x=1.0)
+        assert kl.as_tensor(one) is one and kl.as_tensor([one, 2.0]).shape == (2,)
+    with kl.GradientTape(persistent=True) as tape:
+        y, z = kl.as_tensor(v) * 2.0, kl.as_tensor([v, 1], "float64") * 3.0
+    assert tape.gradient(y, v).item() == 2.0 and tape.gradient(z, v).item() == 3.0
+    with pytest.raises(ValueError, match="no value before the graph runs"):
+        kl.function(lambda x: kl.Variable([x, 1.0]))(kl.constant(1.0))
+
+
 def test_functions_capture_what_functions_around_them_compute() -> None:
     @kl.function
     def outer(x: Any) -> Any:
@@ -249,6 +318,20 @@ def test_a_function_is_traced_again_where_what_it_captures_is_out_of_scope() -> 
     assert outer(kl.constant([1.0, 2.0])).tolist() == [11.0, 22.0]
     kept.append(kl.constant(5.0))
     assert inner(kl.constant(1.0)).item() == 6.0
+
+
+def test_a_trace_takes_the_place_of_another_for_all_calls() -> None:
+    one, kept = kl.constant(1.0), [kl.constant(0.0)]
+    f = kl.function(lambda x: x + kept[-1])
+    with kl.Graph() as graph:
+        kept.append(RAW.Neg(x=1.0))
+        f(one)
+        f(one)
+    kept.append(kl.constant(5.0))
+    assert f(np.float32(1.0)).item() == 6.0
+    with graph:
+        found = [f(one), f(np.float32(1.0))]
+    assert [t.item() for t in kl.Session(graph).run(found)] == [6.0, 6.0]
 
 
 def test_what_leaks_from_a_trace_is_refused() -> None:
