@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import raw_ops
 from ._dtypes import DType
 from ._kernlink import HeldFunction, SymbolicTensor, Tensor, as_tensor, execute
 from ._spec import TensorSpec, fits
-from ._structure import flatten, leaves_of, rebuild
+from ._structure import flatten, leaves_of, rebuild, sorted_keys
 from ._tracing import outside
 
 
@@ -124,11 +124,11 @@ def take(template: Any, value: Any, path: str, tensors: list[Any], lent: list[bo
     elif isinstance(template, Constant):
         if Constant(value) != template:
             raise TypeError(f"{path} is {template!r} in this function, not {value!r}")
-    elif isinstance(template, dict):
-        if not isinstance(value, dict) or value.keys() != template.keys():
+    elif isinstance(template, Mapping):
+        if not isinstance(value, Mapping) or value.keys() != template.keys():
             raise TypeError(f"{path}: expected a dict with the keys {', '.join(map(repr, template))}, not {value!r}")
-        for key, item in template.items():
-            take(item, value[key], f"{path}[{key!r}]", tensors, lent)
+        for key in sorted_keys(template):
+            take(template[key], value[key], f"{path}[{key!r}]", tensors, lent)
     elif isinstance(template, (list, tuple)):
         if not isinstance(value, (list, tuple)) or len(value) != len(template):
             raise TypeError(f"{path}: expected {len(template)} values, as in {template!r}, not {value!r}")

@@ -12,7 +12,7 @@ from . import raw_ops
 from ._function import in_graph, results_of
 from ._kernlink import Graph, HeldFunction, SymbolicTensor, Tensor, as_tensor
 from ._spec import Shape, TensorSpec, fits, joined
-from ._structure import flatten, frozen, leaves_of, rebuild
+from ._structure import are_alike, flatten, leaves_of, rebuild
 from ._variable import Variable
 
 _NUMBERS = itertools.count()
@@ -80,7 +80,7 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], nam
         raise TypeError("pred must not be a bool of Python's in a graph: call one of the functions, as it is known which")
     then, other = bodies = [_Body(function, (), ("list", list, [])) for function in (true_fn, false_fn)]
     dtypes = [output.dtype for output in then.outputs]
-    if frozen(then.structure) != frozen(other.structure) or dtypes != [output.dtype for output in other.outputs]:
+    if not are_alike(then.structure, other.structure) or dtypes != [output.dtype for output in other.outputs]:
         raise TypeError("true_fn and false_fn of cond must give as many tensors, of the same dtypes and in the same structure")
     shapes = [joined(one.shape, two.shape) for one, two in zip(then.outputs, other.outputs, strict=True)]
     (then_branch, else_branch), captured, has_effects = _finish("cond", bodies)
@@ -160,7 +160,7 @@ def while_loop(
     else:
         bodies = [_Body(cond, specs, structure), _Body(next_vars, specs, structure)]
         own = bodies[1].structure
-    if frozen(own) != frozen(structure):
+    if not are_alike(own, structure):
         raise TypeError("body of while_loop must give as many tensors as it takes, in the same structure")
     for value, spec, output in zip(begin, specs, bodies[1].outputs, strict=True):
         if output.dtype != spec.dtype:
@@ -216,16 +216,16 @@ def _invariants(loop_vars: Sequence[Any], given: Sequence[Any]) -> list[Shape]:
 
 def _loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], maximum: Any) -> Any:
     values = loop_vars
-    structure = frozen(flatten(loop_vars, []))
+    structure = flatten(loop_vars, [])
     rounds: Any = itertools.count() if maximum is None else range(int(maximum))
     for _ in rounds:
         if not cond(*values):
             break
         values = _as_vars(body(*values), loop_vars)
-        if frozen(flatten(values, [])) != structure:
+        if not are_alike(flatten(values, []), structure):
             raise TypeError("body of while_loop must give as many tensors as it takes, in the same structure")
     tensors = [leaf if isinstance(leaf, Tensor) else as_tensor(leaf) for leaf in leaves_of(values)]
-    return rebuild(flatten(loop_vars, []), iter(tensors))
+    return rebuild(structure, iter(tensors))
 
 
 class _Scopes(threading.local):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,21 @@ def test_cond(run: Any, holds: bool) -> None:
         return found["a"], found["b"][0], RAW.Sum(input=found["b"][1], axis=[0]), inner
 
     assert run(work) == ((12.0, 1.0, 1400.0, 7.0) if holds else (3.0, 2.0, 2800.0, -1.0))
+
+
+@everywhere
+def test_dicts_of_branches_and_loops_may_be_in_any_order(run: Any) -> None:
+    def work() -> Any:
+        x, y = symbolic(3.0), symbolic(4.0)
+        ordered = collections.OrderedDict
+        found = [
+            kl.cond(x > y, lambda: {"a": x, "b": y}, lambda: {"b": y * 2.0, "a": x * 2.0}),
+            kl.cond(x > y, lambda: {"a": x, "b": y}, lambda: ordered(b=y * 2.0, a=x * 2.0)),
+            *kl.while_loop(lambda d: d["a"] < 6.0, lambda d: ({"b": d["a"], "a": d["b"] * 2.0},), [{"a": x, "b": y}]),
+        ]
+        return [one[key] for one in found for key in ("a", "b")]
+
+    assert run(work) == [6.0, 8.0, 6.0, 8.0, 8.0, 3.0]
 
 
 @everywhere

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 import gc
 import re
 import threading
+import types
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,70 @@ def test_devices_that_are_asked_for_are_of_the_trace() -> None:
             # An array is no tensor yet, so that it is looked for in another place.
             assert f(x).item() == f(np.float32(1.0)).item() == 2.0
     assert devices == ["/device:CPU:0", ""]
+
+
+class Pairs(collections.abc.Mapping):  # type: ignore[type-arg]
+    """A mapping that never changes."""
+
+    def __init__(self, pairs: Any) -> None:
+        self.own = dict(pairs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.own[key]
+
+    def __iter__(self) -> Any:
+        return iter(self.own)
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+
+def test_dicts_of_all_classes_hold_tensors() -> None:
+    one, two = kl.constant(1.0), kl.constant(2.0)
+    seen = []
+
+    @kl.function
+    def same(d: Any) -> Any:
+        seen.append(type(d))
+        return d
+
+    grouped = collections.defaultdict(list, {"b": one, "a": two})
+    for given in (
+        {"b": one, "a": two},
+        collections.OrderedDict(b=one, a=two),
+        grouped,
+        collections.Counter(b=1, a=2),
+        Pairs({"b": one, "a": two}),
+    ):
+        found = same(given)
+        assert type(found) is type(given) and list(found) == ["b", "a"]
+        assert [found["b"].item(), found["a"].item()] == [1, 2]
+        assert seen.pop() is type(given)
+        kept = kl.function(lambda given=given: given)()
+        assert type(kept) is type(given) and list(kept) == ["b", "a"] and kept["a"].item() == 2
+    assert same(grouped)["c"] == []
+    concrete = same.get_concrete_function(Pairs({"b": kl.TensorSpec([]), "a": kl.TensorSpec([])}))
+    assert concrete(Pairs({"a": two, "b": one}))["b"].item() == concrete(d_a=two, d_b=one)["b"].item() == 1.0
+    with pytest.raises(TypeError, match="cannot be made of pairs"):
+        same(types.MappingProxyType({"a": one}))
+    with pytest.raises(TypeError, match=r"\[1, 'a'\] cannot be"):
+        same({1: one, "a": two})
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    traces = []
+
+    @kl.function
+    def f(d: Any) -> Any:
+        traces.append(list(d))
+        return d["a"] * 10.0 + d["b"]
+
+    one, two = kl.constant(1.0), kl.constant(2.0)
+    assert f({"a": one, "b": two}).item() == f({"b": two, "a": one}).item() == 12.0
+    assert traces == [["a", "b"]]
+    signed = kl.function(lambda d: d["a"] * 10.0 + d["b"], input_signature=[{"b": kl.TensorSpec([]), "a": kl.TensorSpec([])}])
+    concrete = signed.get_concrete_function()
+    assert signed({"a": one, "b": two}).item() == concrete({"b": two, "a": one}).item() == concrete(one, two).item() == 12.0
 
 
 def test_functions_have_effects_in_order() -> None:
