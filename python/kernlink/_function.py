@@ -18,6 +18,9 @@ from ._variable import Variable
 
 _NUMBERS = itertools.count()
 
+# One for all functions: what is traced may call functions in any order.
+_TRACING = threading.RLock()
+
 # So many shapes of arguments are known at most: a trace may serve any number.
 _MOST_KINDS = 1000
 
@@ -110,7 +113,6 @@ class Function:
         self._traces: dict[Any, dict[Any, ConcreteFunction]] = {}
         # Those for calls with tensors alone, by the device, their dtypes and shapes: what most calls are.
         self._of_tensors: dict[Any, ConcreteFunction] = {}
-        self._lock = threading.RLock()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else Method(self, instance)
@@ -190,7 +192,7 @@ class Function:
         kind, shapes = call.kind(), call.shapes()
         found = self._known(kind, shapes)
         if found is None:
-            with self._lock:
+            with _TRACING:
                 found = self._known(kind, shapes)
                 if found is None:
                     found = self._trace(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,7 @@ class Variable(_Operators):
         if not trainable:
             set_trainable(self.handle, False)
         _VARIABLES[shared] = self
-        weakref.finalize(self, _destroy, self.handle)
+        weakref.finalize(self, _destroy, self.handle, os.getpid())
 
     @property
     def dtype(self) -> Any:
@@ -176,7 +177,10 @@ def _differ(shape: Any, own: tuple[int, ...]) -> bool:
     return any(size is not None and size != other for size, other in zip(shape, own, strict=True))
 
 
-def _destroy(handle: Tensor) -> None:
+def _destroy(handle: Tensor, process: int) -> None:
+    if os.getpid() != process:
+        # Another thread of the process that was forked may hold what guards its variables, and is not here to let go of it.
+        return
     try:
         set_trainable(handle, True)
         destroy_resource(handle)

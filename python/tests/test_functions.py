@@ -5,7 +5,10 @@ from __future__ import annotations
 import collections.abc
 import functools
 import gc
+import os
 import re
+import subprocess
+import sys
 import threading
 import types
 from typing import Any
@@ -590,6 +593,26 @@ def test_functions_stay_as_long_as_something_needs_them() -> None:
     assert kl.Session(graph).run(z).item() == 2.0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_variables_that_a_forked_child_drops_are_left_alone() -> None:
+    script = """
+import os
+import kernlink as kl
+from kernlink import _variable
+
+v = kl.Variable(1.0)
+child = os.fork()
+if child == 0:
+    # What would wait for ever if a thread of the parent was in it.
+    _variable.set_trainable = _variable.destroy_resource = lambda *given: os._exit(7)
+    del v
+    os._exit(3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), v.numpy())
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert ended.stdout == "3 1.0\n", ended.stderr
+
+
 def test_functions_keep_their_state_while_others_go() -> None:
     f = kl.function(lambda: RAW.RandomUniform(shape=[4], dtype="float32", seed=1, seed2=2))
     expected = [f().tolist() for _ in range(2)]
@@ -626,6 +649,46 @@ def test_threads_make_functions_that_differentiate() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_threads_trace_functions_that_call_each_other() -> None:
+    script = """
+import threading
+import kernlink as kl
+
+met = threading.Barrier(2)
+
+def meet():
+    try:
+        met.wait(1)
+    except threading.BrokenBarrierError:
+        pass
+
+@kl.function
+def f(x, depth):
+    meet()
+    return g(x, depth - 1) + 1.0 if depth else x
+
+@kl.function
+def g(x, depth):
+    meet()
+    return f(x, depth - 1) * 2.0 if depth else x
+
+found = {}
+
+def work(function, depth):
+    found[depth] = function(kl.constant(1.0), depth).item()
+
+threads = [threading.Thread(target=work, args=given, daemon=True) for given in ((f, 2), (g, 3))]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(30)
+print(sorted(found.items()))
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    # f(x, 2) is 1 + 2x, g(x, 3) twice f(x, 2).
+    assert (ended.stdout, ended.stderr) == ("[(2, 3.0), (3, 6.0)]\n", "")
 
 
 def test_names_of_functions_are_of_their_python_functions() -> None:
