@@ -128,7 +128,7 @@ def while_loop(
       ValueError: if the shape of one is not.
     """
     if not isinstance(loop_vars, (list, tuple)):
-        raise TypeError(f"loop_vars is a list or tuple of what body takes, not a {type(loop_vars).__name__}")
+        raise TypeError(f"loop_vars is a list or tuple of what body takes, not of type {type(loop_vars).__name__}")
     outer = Graph._entered()
     leaves: list[Any] = []
     structure = flatten(loop_vars, leaves)
@@ -149,11 +149,13 @@ def while_loop(
         return _as_vars(body(*values), loop_vars)
 
     if maximum_iterations is not None:
-        counter = TensorSpec([], "int32")
-        begin, specs = [in_graph(outer, 0), *begin], [counter, *specs]
+        # It counts in the limit's dtype; variables are read once.
+        limit = maximum_iterations if isinstance(maximum_iterations, int) else as_tensor(maximum_iterations)
+        zero = as_tensor(0, as_tensor(limit).dtype)
+        begin, specs = [in_graph(outer, zero), *begin], [TensorSpec([], zero.dtype), *specs]
         structure_of_all: Any = ("list", list, ["leaf", structure])
         bodies = [
-            _Body(lambda count, values: _both(count < maximum_iterations, cond(*values)), specs, structure_of_all),
+            _Body(lambda count, values: _both(count < limit, cond(*values)), specs, structure_of_all),
             _Body(lambda count, values: (count + 1, next_vars(*values)), specs, structure_of_all),
         ]
         own = bodies[1].structure[2][1]

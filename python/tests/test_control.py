@@ -90,6 +90,21 @@ def test_while_loop(run: Any) -> None:
     assert run(work) == (5, (3, {"a": 8.0}), [2, [1.0] * 4])
 
 
+@everywhere
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
+def test_loops_count_in_the_dtype_of_their_limit(run: Any, dtype: str) -> None:
+    v = kl.Variable(2, dtype=dtype)
+
+    def rounds(limit: Any) -> Any:
+        return kl.while_loop(lambda x: x < 100.0, lambda x: x + 1.0, [symbolic(0.0)], maximum_iterations=limit)[0]
+
+    def work() -> Any:
+        limits = [symbolic(np.array(3, dtype)), kl.constant(4, dtype), np.array(5, dtype), 2**40]
+        return [rounds(limit) for limit in [*limits, *([] if run is in_a_graph else [v])]]
+
+    assert run(work) == [3.0, 4.0, 5.0, 100.0, *([] if run is in_a_graph else [2.0])]
+
+
 def test_shapes_of_branches_and_loops() -> None:
     ones = [kl.constant(np.ones(shape, np.float32)) for shape in ((2, 3), (2, 4), (2,))]
 
