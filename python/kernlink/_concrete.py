@@ -38,6 +38,30 @@ class Same:
         return isinstance(other, Same) and not self.is_gone() and self.value() is other.value()
 
 
+class SameMethod(Same):
+    """One method of one object, as which another object stands at each access."""
+
+    __slots__ = ("_function", "_instance")
+
+    def __init__(self, method: Any) -> None:
+        self._function, self._instance = Same(method.__func__), Same(method.__self__)
+        self._hash = hash((self._function, self._instance))
+        cls: Any = type(method)
+
+        def value() -> Any:
+            function, instance = self._function.value(), self._instance.value()
+            return None if function is None or instance is None else cls(function, instance)
+
+        self.value = value
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        is_method = isinstance(other, SameMethod)
+        return is_method and self._function == other._function and self._instance == other._instance
+
+
 class Constant:
     """A value that is no tensor: another value is another trace."""
 
@@ -45,8 +69,10 @@ class Constant:
 
     def __init__(self, value: Any) -> None:
         self._value = value
-        if _is_one_of_a_kind(value):
-            self._key: Any = Same(value)
+        if hasattr(value, "__func__") and hasattr(value, "__self__"):
+            self._key: Any = SameMethod(value)
+        elif _is_one_of_a_kind(value):
+            self._key = Same(value)
         elif isinstance(value, (float, complex)):
             # 0.0 equals -0.0, and NaN not itself.
             self._key = (type(value), repr(value))

@@ -107,8 +107,8 @@ class Function:
         #: What the arguments are like, if that was said: specs, also in lists, tuples and dicts.
         self.input_signature = None if input_signature is None else _checked(input_signature)
         self._signature = inspect.signature(python_function)
-        if self.input_signature is not None:
-            self._check_signature()
+        # So many arguments come before those of the signature where it is not known to be a method.
+        self._unsigned = 0 if self.input_signature is None else self._check_signature()
         # By what calls have alike and by the shapes.
         self._traces: dict[Any, dict[Any, ConcreteFunction]] = {}
         # Those for calls with tensors alone, by the device, their dtypes and shapes: what most calls are.
@@ -118,6 +118,10 @@ class Function:
         return self if instance is None else Method(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(args, kwargs, is_method=False)
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_method: bool) -> Any:
+        """Calls it; the first argument of a method is what it is a method of."""
         key = None
         if not kwargs and all(type(value) is Tensor for value in args):
             key = (requested_device(), *[(value.dtype, value.shape) for value in args])
@@ -125,7 +129,7 @@ class Function:
             known = fast.get(key)
             if known is not None and known._is_in_scope():
                 return known._run(list(args), None)
-        call = self._call(args, kwargs)
+        call = self._call(args, kwargs, is_method=is_method)
         found = self._find(call)
         if key is not None:
             if len(fast) >= _MOST_KINDS:
@@ -145,20 +149,39 @@ class Function:
         Returns:
           The function, which ops such as `While` and `If` take, or its `name`, as an attr.
         """
-        if self.input_signature is not None and not kwargs:
-            is_method = next(iter(self._signature.parameters), None) == "self"
-            if len(args) == int(is_method):
-                args = (*args, *self.input_signature)
-        return self._find(self._call(args, kwargs))
+        return self._concrete(args, kwargs, is_method=False)
+
+    def _concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_method: bool) -> ConcreteFunction:
+        if self.input_signature is not None and not kwargs and len(args) == (1 if is_method else self._unsigned):
+            args = (*args, *self.input_signature)
+        return self._find(self._call(args, kwargs, is_method=is_method))
 
     def __repr__(self) -> str:
         return f"<kernlink.Function {_name_of(self.python_function)}>"
 
-    def _check_signature(self) -> None:
+    def _check_signature(self) -> int:
+        """How many arguments come before those of the signature in a call of the function itself: of a method one.
+
+        Raises:
+          TypeError: if the specs are too few or too many.
+        """
+        if next(iter(self._signature.parameters), None) == "self":
+            self._check_specs(1)
+            return 1
+        try:
+            self._check_specs(0)
+        except TypeError:
+            # What else a method calls the object that it is of.
+            if not _is_of_class(self.python_function):
+                raise
+            self._check_specs(1)
+            return 1
+        return 0
+
+    def _check_specs(self, unsigned: int) -> None:
+        """Refuses a signature that is not of the arguments behind so many."""
         given = len(self.input_signature or ())
-        parameters = list(self._signature.parameters.values())
-        if parameters and parameters[0].name == "self":
-            parameters = parameters[1:]
+        parameters = list(self._signature.parameters.values())[unsigned:]
         if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
             return
         positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -168,17 +191,20 @@ class Function:
             if parameter.default is parameter.empty:
                 raise TypeError(f"input_signature missing type constraint for {parameter.name}")
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_method: bool) -> _Call:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         call = _Call(bound)
         specs = list(self.input_signature or ())
-        for name, value in bound.arguments.items():
+        unsigned = 1 if is_method else self._unsigned
+        if specs and unsigned != self._unsigned:
+            self._check_specs(unsigned)
+        for place, (name, value) in enumerate(bound.arguments.items()):
             kind = self._signature.parameters[name].kind
             if kind is inspect.Parameter.VAR_KEYWORD:
                 # The order in which they are given does not matter.
                 call.add(name, dict(sorted(value.items())))
-            elif not specs or (name == "self" and not call.structures):
+            elif not specs or place < unsigned:
                 call.add(name, value)
             elif kind is inspect.Parameter.VAR_POSITIONAL:
                 call.add_as(name, value, tuple(specs))
@@ -238,19 +264,27 @@ class Method:
     def __init__(self, function: Function, instance: Any) -> None:
         functools.update_wrapper(self, function.python_function)
         self.__self__ = instance
-        self._function = function
+        #: The function.
+        self.__func__ = function
 
     @property
     def python_function(self) -> Callable[..., Any]:
         """The Python function, which takes the object, too."""
-        return self._function.python_function
+        return self.__func__.python_function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(self.__self__, *args, **kwargs)
+        return self.__func__._run((self.__self__, *args), kwargs, is_method=True)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The function of ops for arguments like these: `Function.get_concrete_function`."""
-        return self._function.get_concrete_function(self.__self__, *args, **kwargs)
+        return self.__func__._concrete((self.__self__, *args), kwargs, is_method=True)
+
+    def __eq__(self, other: object) -> bool:
+        is_method = isinstance(other, Method)
+        return is_method and self.__func__ is other.__func__ and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__)))
 
     def __repr__(self) -> str:
         return f"<kernlink.Function {_name_of(self.python_function)} of {self.__self__!r}>"
@@ -258,16 +292,22 @@ class Method:
 
 def _checked(input_signature: Any) -> tuple[Any, ...]:
     if not isinstance(input_signature, (list, tuple)):
-        raise TypeError(f"input_signature is a list or tuple of specs, not a {type(input_signature).__name__}")
+        raise TypeError(f"input_signature is a list or tuple of specs, not of type {type(input_signature).__name__}")
     for leaf in leaves_of(input_signature):
         if not isinstance(leaf, TensorSpec):
-            raise TypeError(f"input_signature is of specs, in lists, tuples and dicts, not of a {type(leaf).__name__}")
+            raise TypeError(f"input_signature is of specs, in lists, tuples and dicts, not of type {type(leaf).__name__}")
     return tuple(input_signature)
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
     # What is called like a function may have no name.
     return getattr(python_function, "__qualname__", type(python_function).__name__)
+
+
+def _is_of_class(python_function: Callable[..., Any]) -> bool:
+    """Whether a function stands in the body of a class."""
+    around = _name_of(python_function).rpartition(".")[0]
+    return bool(around) and not around.endswith("<locals>")
 
 
 def results_of(graph: Graph, value: Any) -> tuple[Any, list[Any]]:

@@ -82,6 +82,47 @@ def test_concrete_functions_of_methods() -> None:
     assert one.add.get_concrete_function()(kl.constant([1.0])).tolist() == [3.0]  # type: ignore[attr-defined]
 
 
+def test_signatures_of_methods_do_not_depend_on_the_names_of_arguments() -> None:
+    spec = kl.TensorSpec([None])
+
+    class Layer:
+        @kl.function(input_signature=[spec])
+        def scale(this, x: Any) -> Any:  # noqa: N805
+            return x * this.weight
+
+        @kl.function(input_signature=[spec])
+        def shift(layer, x: Any = 7.0) -> Any:  # noqa: N805
+            return x + layer.weight
+
+        @staticmethod
+        @kl.function(input_signature=[spec])
+        def double(x: Any) -> Any:
+            return x + x
+
+        weight = 3.0
+
+    layer: Any = Layer()
+    assert layer.scale([1, 2]).tolist() == layer.scale(x=[1, 2]).tolist() == [3.0, 6.0]
+    assert Layer.scale(layer, [1]).tolist() == layer.scale.get_concrete_function()([1]).tolist() == [3.0]  # type: ignore[call-arg]
+    assert layer.shift([1]).tolist() == layer.shift.get_concrete_function()([1]).tolist() == [4.0]
+    assert layer.shift.get_concrete_function().inputs[0].shape == (None,)
+    assert layer.double([1]).tolist() == Layer.double([1]).tolist() == [2.0]
+    with pytest.raises(TypeError, match="missing type constraint for y"):
+
+        class Wrong:
+            @kl.function(input_signature=[spec])
+            def f(this, x: Any, y: Any) -> Any:  # noqa: N805
+                return x
+
+    class NoArgument:
+        @kl.function(input_signature=[spec])
+        def f(x: Any) -> Any:  # noqa: N805
+            return x
+
+    with pytest.raises(TypeError, match="1 specs, and the function 0 arguments"):
+        NoArgument().f()
+
+
 def test_ops_take_concrete_functions_that_capture() -> None:
     limit, step = kl.Variable(5.0), kl.constant(2.0)
     below = kl.function(lambda x: x < limit).get_concrete_function(kl.TensorSpec([]))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -260,6 +261,43 @@ def test_methods_are_functions() -> None:
     assert [Layer(w)(kl.constant(2.0)).item() for w in (1.0, 3.0, 5.0)] == [2.0, 6.0, 10.0]
     assert repr(Layer.__call__) == f"<kernlink.Function {Layer.__qualname__}.__call__>"
     assert repr(Layer(1.0).__call__).startswith(f"<kernlink.Function {Layer.__qualname__}.__call__ of <")
+
+
+def test_methods_are_arguments_of_functions() -> None:
+    class Layer:
+        def __init__(self, weight: float) -> None:
+            self.weight = weight
+
+        @kl.function
+        def traced(self, x: Any) -> Any:
+            return x * self.weight
+
+        def plain(self, x: Any) -> Any:
+            return x * self.weight
+
+    traces = []
+
+    @kl.function
+    def apply(function: Any, x: Any) -> Any:
+        traces.append(function)
+        return function(x)
+
+    one, other, x = Layer(2.0), Layer(3.0), kl.constant(5.0)
+    for _ in range(3):
+        assert apply(one.traced, x).item() == apply(one.plain, x).item() == 10.0
+        assert apply(other.traced, x).item() == apply(other.plain, x).item() == 15.0
+    assert len(traces) == 4
+    assert one.traced == one.traced != other.traced and hash(one.traced) == hash(one.traced)
+    # Traces keep no objects alive.
+    gone = weakref.ref(other)
+    traces.clear()
+    del other
+    gc.collect()
+    assert gone() is None
+    for number in range(20):
+        assert apply(Layer(float(number)).traced, x).item() == 5.0 * number
+        traces.clear()
+    assert len(apply._traces) <= 4
 
 
 # What functions capture.
