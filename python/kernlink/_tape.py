@@ -65,10 +65,7 @@ class GradientTape:
         Args:
           tensor: a tensor or variable, or several in nested lists, tuples and dicts.
         """
-        values = [_handle(value) for value in leaves_of(tensor)]
-        for value in values:
-            if not isinstance(value, (Tensor, SymbolicTensor)):
-                raise TypeError(f"only tensors and variables can be watched, not a {type(value).__name__}")
+        values = [self._checked(value) for value in leaves_of(tensor)]
         self._get().watch(values)
 
     @contextlib.contextmanager
@@ -128,12 +125,24 @@ class GradientTape:
         self._use()
         return rebuild(structure, iter(_or_zeros(found, leaves) if zero else found))
 
+    def _checked(self, value: Any) -> Any:
+        """A tensor, or the handle of a variable, if the tape may know it."""
+        value = getattr(value, "handle", value)
+        if not isinstance(value, (Tensor, SymbolicTensor)):
+            raise TypeError(f"tensors and variables are watched and differentiated, not what is of type {type(value).__name__}")
+        if isinstance(value, SymbolicTensor) and isinstance(self._tape, Tape):
+            raise TypeError(
+                f"the tape records what runs at once, and {value!r} has no value before its graph runs: enter a tape within the "
+                "function or the graph"
+            )
+        return value
+
     def _compute(self, ys: Sequence[Any], xs: Sequence[Any], flows: Sequence[Any] | None) -> list[Any]:
         if self._is_used:
             raise RuntimeError("a tape computes one set of gradients, unless it is made with persistent=True")
         if not self._persistent:
             self._stop()
-        tensors = [_checked(y) for y in ys], [_checked(x) for x in xs]
+        tensors = list(map(self._checked, ys)), list(map(self._checked, xs))
         if flows is not None:
             if len(flows) != len(ys):
                 raise ValueError(f"{len(flows)} tensors flow back to {len(ys)} targets")
@@ -220,17 +229,6 @@ def _is_zero(unconnected_gradients: str) -> bool:
     if unconnected_gradients not in ("none", "zero"):
         raise ValueError(f"unconnected_gradients is 'none' or 'zero', not {unconnected_gradients!r}")
     return unconnected_gradients == "zero"
-
-
-def _handle(value: Any) -> Any:
-    return getattr(value, "handle", value)
-
-
-def _checked(value: Any) -> Any:
-    value = _handle(value)
-    if not isinstance(value, (Tensor, SymbolicTensor)):
-        raise TypeError(f"expected tensors or variables, not a {type(value).__name__}")
-    return value
 
 
 def _flow(value: Any, target: Any) -> Any:

@@ -570,7 +570,7 @@ def _as_json(value: Any) -> Any:
         return {"b64": b64encode(value).decode()}
     if isinstance(value, complex):
         return [value.real, value.imag]
-    raise TypeError(f"a {type(value).__name__} is no value of an input")
+    raise TypeError(f"what is of type {type(value).__name__} is no value of an input")
 
 
 def verify_checkpoint(checkpoint: _Path) -> list[str]:

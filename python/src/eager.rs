@@ -189,7 +189,7 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
             true => {
                 let values = value.try_iter().map_err(|_| {
                     let kind = value.get_type().to_string();
-                    named(PyTypeError::new_err(format!("expected a list of tensors, not a {kind}")))
+                    named(PyTypeError::new_err(format!("expected a list of tensors, not a value of {kind}")))
                 })?;
                 let operands = values.enumerate().map(|(place, value)| {
                     operand(&value?).map(|converted| taken(converted, (index, place), &mut flexible))

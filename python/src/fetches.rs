@@ -34,7 +34,7 @@ pub(crate) fn name_of(value: &Bound<'_, PyAny>, own: Option<&Shared>, graph: &Co
     let Ok(name) = value.cast::<PyString>() else {
         let kind = value.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
-            "a session feeds and fetches tensors and operations of its graph, and their names, not a {kind}"
+            "a session feeds and fetches tensors and operations of its graph, and their names, not what is of type {kind}"
         )));
     };
     let name = name.extract::<String>()?;

@@ -499,7 +499,7 @@ impl Graph {
                 wanted.push((output.get().graph.clone(), output.get().output.node));
             } else if !node.is_instance_of::<Tensor>() {
                 return Err(PyTypeError::new_err(format!(
-                    "nodes wait for operations and tensors, not for a value of type {}",
+                    "nodes wait for operations and tensors, not for what is of type {}",
                     node.get_type().name()?
                 )));
             }

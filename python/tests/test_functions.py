@@ -450,6 +450,27 @@ def test_what_leaks_from_a_trace_is_refused() -> None:
         kl.function(lambda x: x + leaked[0])(kl.constant(1.0))
 
 
+def test_tapes_of_what_runs_at_once_refuse_what_functions_compute() -> None:
+    x = kl.constant(2.0)
+    with kl.GradientTape() as tape:
+        tape.watch(x)
+        for use in (tape.watch, lambda y: tape.gradient(y, x)):
+            with pytest.raises(TypeError, match=r"records what runs at once, and <.*> has no value before its graph runs"):
+                kl.function(lambda y, use=use: use(y))(x)
+
+
+def test_errors_name_types() -> None:
+    for work, text in (
+        (lambda: kl.constant(object()), "a value of type object cannot be a tensor"),
+        (lambda: kl.constant(1.5, "int32"), "a float cannot be of dtype int32"),
+        (lambda: kl.GradientTape().watch(1), "not what is of type int"),
+        (lambda: kl.function(lambda x: x, input_signature=1), "not of type int"),  # type: ignore[call-overload]
+        (lambda: RAW.Pack(values=1), "expected a list of tensors, not a value of <class 'int'>"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            work()
+
+
 def test_results_of_functions_may_be_of_functions_around() -> None:
     @kl.function
     def outer(x: Any) -> Any:
