@@ -9,37 +9,25 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import raw_ops
-from ._function import in_graph, results_of
+from ._body import Body, in_graph
 from ._kernlink import Graph, HeldFunction, SymbolicTensor, Tensor, as_tensor
 from ._spec import Shape, TensorSpec, fits, joined
 from ._structure import are_alike, flatten, leaves_of, rebuild
 from ._variable import Variable
 
-_NUMBERS = itertools.count()
+
+def _body(kind: str, function: Callable[..., Any], arguments: Sequence[TensorSpec], structure: Any) -> Body:
+    """A branch, or a part of a loop."""
+    return Body(kind, lambda inputs: function(*rebuild(structure, iter(inputs))), arguments)
 
 
-class _Body:
-    """A Python function as the body of a function of ops."""
-
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[TensorSpec], structure: Any) -> None:
-        self.graph = Graph._body()
-        with self.graph:
-            self.inputs = [self.graph.placeholder(spec.dtype, spec.shape) for spec in arguments]
-            given = rebuild(structure, iter(self.inputs))
-            self.structure, self.outputs = results_of(self.graph, function(*given))
-
-
-def _finish(
-    kind: str, bodies: Sequence[_Body], *, passes_on: Sequence[_Body] = ()
-) -> tuple[list[HeldFunction], list[Any], bool]:
+def _finish(bodies: Sequence[Body], *, passes_on: Sequence[Body] = ()) -> tuple[list[HeldFunction], list[Any], bool]:
     """Functions that all take what one of them captures, behind their arguments; those of `passes_on` also return it. Returns them,
     what they capture, and whether one has effects."""
     captured = Graph._captured([body.graph for body in bodies])
     functions, have_effects = [], False
     for body in bodies:
-        inputs = [body.graph._capture(value) for value in captured]
-        outputs = [*body.outputs, *inputs] if body in passes_on else body.outputs
-        held, _, has_effects = body.graph._finish(f"__{kind}_{next(_NUMBERS)}", [*body.inputs, *inputs], outputs)
+        held, _, has_effects = body.finish(captured, passes_on=body in passes_on)
         functions.append(held)
         have_effects |= has_effects
     return functions, captured, have_effects
@@ -78,12 +66,12 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], nam
         return true_fn() if pred else false_fn()
     if isinstance(pred, bool):
         raise TypeError("pred must not be a bool of Python's in a graph: call one of the functions, as it is known which")
-    then, other = bodies = [_Body(function, (), ("list", list, [])) for function in (true_fn, false_fn)]
+    then, other = bodies = [_body("cond", function, (), ("list", list, [])) for function in (true_fn, false_fn)]
     dtypes = [output.dtype for output in then.outputs]
     if not are_alike(then.structure, other.structure) or dtypes != [output.dtype for output in other.outputs]:
         raise TypeError("true_fn and false_fn of cond must give as many tensors, of the same dtypes and in the same structure")
     shapes = [joined(one.shape, two.shape) for one, two in zip(then.outputs, other.outputs, strict=True)]
-    (then_branch, else_branch), captured, has_effects = _finish("cond", bodies)
+    (then_branch, else_branch), captured, has_effects = _finish(bodies)
     op = raw_ops.If if has_effects else raw_ops.StatelessIf
     outputs: Any = op(
         cond=pred,
@@ -155,12 +143,12 @@ def while_loop(
         begin, specs = [in_graph(outer, zero), *begin], [TensorSpec([], zero.dtype), *specs]
         structure_of_all: Any = ("list", list, ["leaf", structure])
         bodies = [
-            _Body(lambda count, values: _both(count < limit, cond(*values)), specs, structure_of_all),
-            _Body(lambda count, values: (count + 1, next_vars(*values)), specs, structure_of_all),
+            _body("while", lambda count, values: _both(count < limit, cond(*values)), specs, structure_of_all),
+            _body("while", lambda count, values: (count + 1, next_vars(*values)), specs, structure_of_all),
         ]
         own = bodies[1].structure[2][1]
     else:
-        bodies = [_Body(cond, specs, structure), _Body(next_vars, specs, structure)]
+        bodies = [_body("while", function, specs, structure) for function in (cond, next_vars)]
         own = bodies[1].structure
     if not are_alike(own, structure):
         raise TypeError("body of while_loop must give as many tensors as it takes, in the same structure")
@@ -174,7 +162,7 @@ def while_loop(
                 f"a loop variable has the shape {spec.shape} and {output.shape} after a round: say by shape_invariants "
                 "what stays the same"
             )
-    (condition, step), captured, has_effects = _finish("while", bodies, passes_on=bodies[1:])
+    (condition, step), captured, has_effects = _finish(bodies, passes_on=bodies[1:])
     op = raw_ops.While if has_effects else raw_ops.StatelessWhile
     shapes = [spec.shape for spec in specs]
     outputs: Any = op(

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
+from ._body import Body
 from ._concrete import ConcreteFunction, Constant, is_array, take
-from ._kernlink import Graph, Operation, SymbolicTensor, Tensor, as_tensor, execute, requested_device
+from ._kernlink import Graph, SymbolicTensor, Tensor, as_tensor, requested_device
 from ._spec import TensorSpec, fits
 from ._structure import flatten, frozen, leaves_of, paths, rebuild
-from ._tracing import tracing
-from ._variable import Variable
-
-_NUMBERS = itertools.count()
 
 # One for all functions: what is traced may call functions in any order.
 _TRACING = threading.RLock()
@@ -241,9 +237,7 @@ class Function:
         return found if found is not None and found._is_in_scope() else None
 
     def _trace(self, call: _Call) -> ConcreteFunction:
-        graph = Graph._body()
-        with graph, tracing(first=not any(map(call.is_of_same_objects, self._traces))):
-            inputs = [graph.placeholder(leaf.dtype, leaf.shape) for leaf in call.leaves if isinstance(leaf, TensorSpec)]
+        def run(inputs: list[Any]) -> Any:
             places = iter(inputs)
             given = iter([next(places) if isinstance(leaf, TensorSpec) else leaf.value for leaf in call.leaves])
             arguments = {
@@ -251,10 +245,13 @@ class Function:
                 for name, structure in zip(call.bound.arguments, call.structures, strict=True)
             }
             bound = inspect.BoundArguments(self._signature, arguments)
-            structure, outputs = results_of(graph, self.python_function(*bound.args, **bound.kwargs))
-        name = f"__{_name_of(self.python_function).rpartition('.')[2].strip('<>')}_{next(_NUMBERS)}"
-        held, captures, has_effects = graph._finish(name, inputs, outputs)
-        specs = rebuild(structure, iter([TensorSpec.from_tensor(output) for output in outputs]))
+            return self.python_function(*bound.args, **bound.kwargs)
+
+        name = _name_of(self.python_function).rpartition(".")[2].strip("<>")
+        first = not any(map(call.is_of_same_objects, self._traces))
+        body = Body(name, run, [leaf for leaf in call.leaves if isinstance(leaf, TensorSpec)], first=first)
+        held, captures, has_effects = body.finish()
+        specs = rebuild(body.structure, iter([TensorSpec.from_tensor(output) for output in body.outputs]))
         return ConcreteFunction(held, captures, has_effects, self._signature, call.template(), specs)
 
 
@@ -308,24 +305,6 @@ def _is_of_class(python_function: Callable[..., Any]) -> bool:
     """Whether a function stands in the body of a class."""
     around = _name_of(python_function).rpartition(".")[0]
     return bool(around) and not around.endswith("<locals>")
-
-
-def results_of(graph: Graph, value: Any) -> tuple[Any, list[Any]]:
-    """What a function returned in the graph that is entered: what it is in, and its outputs. Operations without outputs give `None`, as
-    they do when they run at once."""
-    leaves: list[Any] = []
-    structure = flatten(value, leaves)
-    plain = rebuild(structure, iter([None if isinstance(leaf, Operation) else leaf for leaf in leaves]))
-    leaves.clear()
-    structure = flatten(plain, leaves)
-    return structure, [in_graph(graph, leaf) for leaf in leaves]
-
-
-def in_graph(graph: Graph, value: Any) -> Any:
-    """A result as an output of a graph."""
-    if isinstance(value, Variable):
-        value = value.read_value()
-    return value if graph._has(value) else execute("Identity", (value,), (), None)
 
 
 @overload

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,25 @@ def test_gradients_of_branches_and_loops(run: Any) -> None:
         return tape.gradient(y, x), tape.gradient(z, x)
 
     assert run(work) == (6.0, 108.0)
+
+
+def test_functions_may_be_called_as_branches_and_loops_are() -> None:
+    script = """
+import kernlink as kl
+
+def cond(x):
+    return x + 1.0
+
+x = kl.constant(1.0)
+found = [kl.function(cond)(x)]
+for _ in range(5):
+    found.append(kl.function(lambda x: kl.cond(x > 0.0, lambda: x * 2.0, lambda: x))(x))
+    found.append(kl.function(cond)(x))
+print(sum(one.item() for one in found))
+"""
+    # In a process of its own, in which nothing is named yet.
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (ended.stdout, ended.stderr) == ("22.0\n", "")
 
 
 def test_effects_of_branches_and_loops() -> None:
