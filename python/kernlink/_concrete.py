@@ -58,8 +58,9 @@ class SameMethod(Same):
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        is_method = isinstance(other, SameMethod)
-        return is_method and self._function == other._function and self._instance == other._instance
+        if not isinstance(other, SameMethod):
+            return False
+        return self._function == other._function and self._instance == other._instance
 
 
 class Constant:

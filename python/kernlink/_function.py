@@ -277,8 +277,7 @@ class Method:
         return self.__func__._concrete((self.__self__, *args), kwargs, is_method=True)
 
     def __eq__(self, other: object) -> bool:
-        is_method = isinstance(other, Method)
-        return is_method and self.__func__ is other.__func__ and self.__self__ is other.__self__
+        return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
 
     def __hash__(self) -> int:
         return hash((id(self.__func__), id(self.__self__)))
