@@ -139,6 +139,8 @@ def take(template: Any, value: Any, path: str, tensors: list[Any], lent: list[bo
         if hasattr(value, "__kernlink_tensor__"):
             value = value.__kernlink_tensor__()
         is_tensor = isinstance(value, (Tensor, SymbolicTensor))
+        # A list has no memory, and may have tensors that tapes know.
+        is_lent = not is_tensor and not isinstance(value, (list, tuple))
         if not is_tensor and not isinstance(value, TensorSpec):
             try:
                 value = _converted(value, template.dtype)
@@ -147,7 +149,7 @@ def take(template: Any, value: Any, path: str, tensors: list[Any], lent: list[bo
         if value.dtype != template.dtype or not fits(value.shape, template.shape):
             raise TypeError(f"{path}: {TensorSpec.from_tensor(value)} does not fit {template}")
         tensors.append(value)
-        lent.append(not is_tensor)
+        lent.append(is_lent)
     elif isinstance(template, Constant):
         if Constant(value) != template:
             raise TypeError(f"{path} is {template!r} in this function, not {value!r}")

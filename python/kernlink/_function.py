@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
@@ -268,6 +269,11 @@ class Method:
     def python_function(self) -> Callable[..., Any]:
         """The Python function, which takes the object, too."""
         return self.__func__.python_function
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The arguments but for the object."""
+        return inspect.signature(types.MethodType(self.python_function, self.__self__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__._run((self.__self__, *args), kwargs, is_method=True)

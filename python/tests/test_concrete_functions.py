@@ -208,6 +208,16 @@ def test_what_fits_a_signature_is_converted() -> None:
         assert tape.gradient(y, v).tolist() == [2.0, 2.0]
 
 
+def test_gradients_flow_through_lists_that_fit_a_signature() -> None:
+    f = kl.function(lambda x: x * x, input_signature=[kl.TensorSpec([None])])
+    v = kl.Variable(3.0)
+    with kl.GradientTape() as tape:
+        y = f([v, 1.0])
+    assert tape.gradient(y, v).item() == 6.0
+    # In a function, too, which has no values yet.
+    assert kl.function(lambda x: f([x, 1.0, v]))(kl.constant(2.0)).tolist() == [4.0, 1.0, 9.0]
+
+
 def test_a_signature_of_any_number_of_arguments() -> None:
     f = kl.function(lambda *values: values[0] + values[1], input_signature=[kl.TensorSpec([])] * 2)
     assert f(1, 2).item() == 3.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import functools
 import gc
+import inspect
 import os
 import re
 import subprocess
@@ -300,6 +301,17 @@ def test_methods_are_arguments_of_functions() -> None:
     assert len(apply._traces) <= 4
 
 
+def test_methods_have_the_arguments_of_a_call() -> None:
+    class Layer:
+        @kl.function
+        def scale(self, x: Any, k: float = 3.0) -> Any:
+            return x * k
+
+    layer: Any = Layer()
+    assert list(inspect.signature(layer.scale).parameters) == ["x", "k"]
+    assert kl.function(layer.scale)(kl.constant(2.0)).item() == 6.0
+
+
 # What functions capture.
 
 
@@ -328,6 +340,16 @@ def test_constants_of_a_trace_are_no_inputs() -> None:
 
     concrete = f.get_concrete_function(kl.constant(1.0))
     assert concrete.captured_inputs == [] and concrete(kl.constant(3.0)).tolist() == [7.0, 7.0]
+
+
+def test_rows_of_what_is_closed_over_are_computed_from_it() -> None:
+    w = kl.constant([[1.0, 2.0], [3.0, 4.0]])
+    f = kl.function(lambda: w[0] * w[-1])
+    f()
+    with kl.GradientTape() as tape:
+        tape.watch(w)
+        y = f()
+    assert tape.gradient(y, w).tolist() == [[3.0, 4.0], [1.0, 2.0]]
 
 
 def test_large_tensors_are_not_copied_into_a_function() -> None:
