@@ -260,7 +260,7 @@ def test_values_come_in_the_form_of_what_is_fetched() -> None:
     array = np.ones(2, np.float32)
     assert session.run(x, {x: array}).tolist() == [1.0, 1.0]
     assert not np.shares_memory(session.run([x, "x:0"], {"x": array})[1].numpy(), array)
-    with pytest.raises(TypeError, match="not a float"):
+    with pytest.raises(TypeError, match="not what is of type float"):
         session.run(1.5)
     endless: list[Any] = []
     endless.append(endless)
