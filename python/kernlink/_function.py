@@ -128,7 +128,8 @@ class Function:
                 return known._run(list(args), None)
         call = self._call(args, kwargs, is_method=is_method)
         found = self._find(call)
-        if key is not None:
+        # Defaults may be tensors, too: those of the call are not all that the trace takes then.
+        if key is not None and len(call.tensors) == len(args):
             if len(fast) >= _MOST_KINDS:
                 fast.clear()
             # Not in what another trace took the place of.

@@ -53,6 +53,8 @@ class TensorSpec:
         self._shape: Shape = None
         if sizes is not None:
             self._shape = tuple(None if size is None or size == -1 else operator.index(size) for size in sizes)
+            if any(size is not None and not 0 <= size < 1 << 63 for size in self._shape):
+                raise ValueError(f"sizes are 0 or more and below 2**63, or None for unknown ones, not {list(sizes)}")
         self._dtype: DType = as_dtype(dtype)
         self._name = name
 

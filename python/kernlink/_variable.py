@@ -66,7 +66,8 @@ class Variable(_Operators):
         if not trainable:
             set_trainable(self.handle, False)
         _VARIABLES[shared] = self
-        weakref.finalize(self, _destroy, self.handle, os.getpid())
+        # At the end of the program others may still ask for it, who save it for one.
+        weakref.finalize(self, _destroy, self.handle, os.getpid()).atexit = False
 
     @property
     def dtype(self) -> Any:
@@ -82,6 +83,19 @@ class Variable(_Operators):
     def shape(self) -> tuple[int, ...]:
         """The shape."""
         return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return len(self._shape)
+
+    def tolist(self) -> Any:
+        """The value as nested lists of Python's numbers, or one number."""
+        return self.read_value().tolist()
+
+    def item(self) -> Any:
+        """The value of a variable with one element, as a number of Python's."""
+        return self.read_value().item()
 
     def read_value(self) -> Any:
         """The value: a tensor, or an output of the graph that is entered."""
@@ -137,6 +151,9 @@ class Variable(_Operators):
 
     def __complex__(self) -> complex:
         return complex(self.read_value())
+
+    def __format__(self, specification: str) -> str:
+        return format(self.read_value(), specification)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.read_value().__array__(dtype, copy)

@@ -282,7 +282,11 @@ impl Tensor {
     fn __format__<'py>(slf: &Bound<'py, Self>, specification: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         match specification.is_empty() {
-            true => Ok(slf.str()?.into_any()),
+            // As NumPy shows the elements, where there is NumPy.
+            true => match slf.call_method0("numpy") {
+                Ok(array) => py.import("builtins")?.call_method1("format", (array, "")),
+                Err(_) => Ok(slf.str()?.into_any()),
+            },
             false => py.import("builtins")?.call_method1("format", (slf.get().item(py)?, specification)),
         }
     }

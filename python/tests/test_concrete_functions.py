@@ -255,3 +255,10 @@ def test_specs() -> None:
     for shape in ("ab", [1.5], 1.5):
         with pytest.raises(TypeError):
             kl.TensorSpec(shape)  # type: ignore[arg-type]
+
+
+def test_sizes_of_specs_are_checked() -> None:
+    assert kl.TensorSpec([None, -1, 0, 3]).shape == (None, None, 0, 3)
+    for wrong in ([-2], [2**63], [1, -5]):
+        with pytest.raises(ValueError, match="sizes are 0 or more"):
+            kl.TensorSpec(wrong)

@@ -538,3 +538,16 @@ def test_names_of_functions_are_of_their_python_functions() -> None:
         return x
 
     assert re.fullmatch(r"__scaled_\d+", scaled.get_concrete_function(1.0).name)
+
+
+def test_tensors_are_defaults_of_arguments() -> None:
+    @kl.function
+    def f(x: Any, y: Any = kl.constant([10.0]), *, z: Any = np.array([100.0], np.float32)) -> Any:
+        return x + y + z
+
+    x = kl.constant([1.0])
+    for _ in range(3):
+        assert f(x).tolist() == [111.0]
+        assert f(x, kl.constant([20.0])).tolist() == [121.0]
+        assert f(x, z=kl.constant([200.0])).tolist() == [211.0]
+        assert f(x=x).tolist() == [111.0]

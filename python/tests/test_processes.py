@@ -609,3 +609,12 @@ print("done")
 def test_the_import_takes_no_numpy() -> None:
     script = "print('numpy' in sys.modules, 'multiprocessing' in sys.modules)"
     assert finish(start(script)) == "False False\n"
+
+
+def test_variables_are_there_as_long_as_the_program() -> None:
+    script = STARTS + """
+import atexit
+atexit.register(lambda: print(v.numpy().tolist()))
+v = kl.Variable([1.0, 2.0])
+"""
+    assert finish(start(script)) == "[1.0, 2.0]\n"

@@ -420,7 +420,7 @@ def test_what_python_does_with_scalars() -> None:
         [1, 2][kl.constant(1.0)]
     assert complex(kl.constant(1j)) == 1j and float(kl.constant("1.5")) == 1.5
     assert f"{kl.constant(3.14159):.2f}" == "3.14" and f"{kl.constant(5):03d}" == "005"
-    assert f"{kl.constant([1])}" == str(kl.constant([1]))
+    assert f"{kl.constant([1])}" == "[1]"
     with pytest.raises(TypeError):
         [1, 2][kl.constant([1])]
     with pytest.raises(ValueError):
@@ -759,3 +759,11 @@ def test_outputs_of_a_graph_are_found_in_lists_and_tuples() -> None:
     endless += [endless, endless]
     with pytest.raises(ValueError):
         RAW.Neg(x=endless)
+
+
+def test_texts_of_tensors_and_variables() -> None:
+    assert f"loss {kl.constant(3.5)}" == "loss 3.5" and f"{kl.constant(3.14159):.2f}" == "3.14"
+    assert f"{kl.constant([1, 2])}" == "[1 2]"
+    v = kl.Variable(3.14159)
+    assert f"{v:.1f}" == "3.1" and f"{v}" == f"{np.float32(3.14159)}"
+    assert v.ndim == 0 and v.item() == v.tolist() == pytest.approx(3.14159)
