@@ -561,10 +561,15 @@ pub(crate) fn as_tensor<'py>(
     if value.is_instance_of::<Tensor>() || value.is_instance_of::<SymbolicTensor>() {
         return given_tensor(value.clone(), dtype, copy);
     }
-    match value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
-        Ok(read) if !is_number(value) => given_tensor(read.call0()?, dtype, copy),
-        _ => constant_tensor(value.py(), tensor_of(value, dtype)?, copy),
-    }
+    let converted = match scalar(value)? {
+        Some(scalar) => Some(scalar),
+        None => match value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
+            Ok(read) => return given_tensor(read.call0()?, dtype, copy),
+            Err(_) => plain(value)?,
+        },
+    };
+    let converted = converted.ok_or_else(|| PyTypeError::new_err("only lists hold tensors"))?;
+    constant_tensor(value.py(), constant_of(converted, dtype)?, copy)
 }
 
 /// A tensor with the elements.
