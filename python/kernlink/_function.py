@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +18,16 @@ from ._structure import flatten, frozen, leaves_of, paths, rebuild
 
 # One for all functions: what is traced may call functions in any order.
 _TRACING = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """A thread that held the lock is not in a child that was forked meanwhile."""
+    global _TRACING
+    _TRACING = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 # So many shapes of arguments are known at most: a trace may serve any number.
 _MOST_KINDS = 1000

@@ -532,6 +532,40 @@ def test_errors_name_types() -> None:
             work()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_that_is_forked_while_a_thread_traces_does_not_wait_for_it() -> None:
+    script = """
+import os, signal, threading
+import kernlink as kl
+
+x = kl.constant(1.0)
+traces, ends = threading.Event(), threading.Event()
+
+@kl.function
+def slow(x):
+    traces.set()
+    ends.wait()
+    return x
+
+thread = threading.Thread(target=slow, args=(x,))
+thread.start()
+traces.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    try:
+        kl.function(lambda x: x + 1.0)(x)
+    except RuntimeError as error:
+        os._exit(7 if "forked" in str(error) else 8)
+    os._exit(9)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+ends.set()
+thread.join()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert ended.stdout == "7\n", ended.stderr
+
+
 def test_names_of_functions_are_of_their_python_functions() -> None:
     @kl.function
     def scaled(x: Any) -> Any:
