@@ -11,12 +11,9 @@ use kernlink::gpu::GpuDevice;
 use kernlink::graph::NodeBuilder;
 use kernlink::prelude::*;
 
-/// The library that Cargo built with this test, which is not linked to the crate.
+/// The library that Cargo built for this test, beside it; it is not linked to the crate.
 fn library() -> PathBuf {
-    let mut folder = std::env::current_exe().unwrap();
-    folder.pop();
-    folder.pop();
-    folder.join("libcustom_ops.so")
+    std::env::current_exe().unwrap().with_file_name("libcustom_ops.so")
 }
 
 /// What a node of an op of the library's answers on a device, and where it was placed.
