@@ -11,7 +11,7 @@ use kernlink_framework::kernel::shader::{
 use kernlink_framework::kernel::{DynKernel, KernelDefBuilder, Location, Provider, RawConstruction};
 use kernlink_framework::op::OpDef;
 use kernlink_framework::proto::Message as _;
-use kernlink_framework::shape::Shape;
+use kernlink_framework::shape::{MAX_RANK, Shape};
 use kernlink_framework::tensor::Tensor;
 use kernlink_framework::{Code, Error, Result};
 
@@ -66,8 +66,6 @@ pub unsafe extern "C" fn Kernlink_KernelBuilder_SetShader(
     unsafe { report(status, (), set) };
 }
 
-/// The most dimensions of a shape, as TensorFlow has it.
-const MAX_RANK: u32 = 254;
 /// The most parameters: more than any device takes.
 const MAX_PARAMS: usize = 1024;
 
@@ -185,7 +183,7 @@ fn is_known(said: &message::Param) -> bool {
     match said.kind() {
         ParamKind::Attr => has_type || said.ty.is_empty(),
         ParamKind::Computed => has_type,
-        ParamKind::Shape => (1..=MAX_RANK).contains(&said.rank),
+        ParamKind::Shape => (1..=MAX_RANK).contains(&(said.rank as usize)),
         ParamKind::Unknown => false,
     }
 }
