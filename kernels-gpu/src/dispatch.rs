@@ -25,6 +25,16 @@ pub enum Groups {
     Exactly([u32; 3]),
 }
 
+impl Groups {
+    /// Whether there are no threads at all.
+    pub(crate) fn are_none(&self) -> bool {
+        match self {
+            Groups::Elements(count) | Groups::Rows(count) => *count == 0,
+            Groups::Exactly(groups) => groups.contains(&0),
+        }
+    }
+}
+
 /// A number of elements, as shaders count.
 ///
 /// # Errors
@@ -79,15 +89,21 @@ impl GpuDevice {
         let buffers: SmallVec<[Bound<'_>; 8]> =
             tensors.iter().map(|&tensor| self.bound(tensor, &pipeline.label)).collect::<Result<_>>()?;
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
+        let too_many = |groups: &dyn std::fmt::Debug| {
+            let label = &pipeline.label;
+            Error::resource_exhausted(format!("shader `{label}`: {groups:?} workgroups are more than a dispatch takes"))
+        };
         let fold = |count: u64| -> Result<[u32; 3]> {
             if count > MOST_GROUPS * MOST_GROUPS {
-                return Err(Error::resource_exhausted(format!("{count} workgroups are more than a dispatch takes")));
+                return Err(too_many(&count));
             }
             let rows = count.div_ceil(MOST_GROUPS).max(1);
             Ok([count.div_ceil(rows) as u32, rows as u32, 1])
         };
+        if groups.are_none() {
+            return Ok(None);
+        }
         let groups = match groups {
-            Groups::Elements(0) | Groups::Rows(0) => return Ok(None),
             Groups::Elements(count) => {
                 words.push(counted(count)?);
                 fold((count as u64).div_ceil(u64::from(pipeline.workgroup)))?
@@ -96,11 +112,10 @@ impl GpuDevice {
                 words.push(counted(count)?);
                 fold(count as u64)?
             }
-            Groups::Exactly(groups) if groups.contains(&0) => return Ok(None),
             Groups::Exactly(groups) => groups,
         };
         if groups.iter().any(|&count| u64::from(count) > MOST_GROUPS) {
-            return Err(Error::resource_exhausted(format!("{groups:?} workgroups are more than a dispatch takes")));
+            return Err(too_many(&groups));
         }
         words.extend_from_slice(params);
         Ok(Some(Prepared { pipeline, buffers, words, groups }))

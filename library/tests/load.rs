@@ -2,9 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "common/c.rs"]
+mod c;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use kernlink_framework::attr::{AttrMap, AttrValue};
@@ -18,24 +20,7 @@ use kernlink_framework::tensor::Tensor;
 use kernlink_framework::{Code, Error, Result};
 use kernlink_library::load::{OpLibrary, load_libraries, load_library_dir, load_op_library};
 
-/// A folder of the test's own, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("load").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-/// Makes a shared library of one of the sources in `c`.
-fn compile(source: &str, to: &Path, arguments: &[&str]) {
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(source);
-    let mut command = Command::new(compiler);
-    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(to).arg(source);
-    let output =
-        command.args(["-lpthread"]).args(arguments).output().expect("a C compiler, which the linker needs, too");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
+use self::c::{compile, folder};
 
 /// A library of a test's own, of `ops.c`.
 fn ops_library(test: &str, arguments: &[&str]) -> PathBuf {

@@ -44,7 +44,8 @@ pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], me
         }
     }
     if source.is_raw {
-        program.workgroup = module.entry_points[main].workgroup_size.iter().product();
+        program.workgroup =
+            module.entry_points[main].workgroup_size.iter().fold(1, |all, &size| all.saturating_mul(size));
     }
     Ok(())
 }

@@ -133,6 +133,17 @@ impl Runner {
 
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
         let groups = self.groups(launch, &mut words)?;
+        // Memory holds anything at first.
+        if groups.are_none()
+            && let Some(index) = outputs.iter().position(|output| output.num_elements() > 0)
+        {
+            let (shape, name) = (outputs[index].shape(), &source.op.outputs[index].name);
+            let message = format!(
+                "`{}` ({}) runs no threads, and its output `{name}` has shape {shape}",
+                source.name, source.location
+            );
+            return Err(Error::invalid_argument(message));
+        }
         let mut attrs = self.attr_words.iter().copied();
         let computed = if self.is_computed { self.functions.computed(launch)? } else { Vec::new() };
         let mut computed = computed.iter().copied();

@@ -34,7 +34,7 @@ pub(super) struct Builder {
     label: String,
     priority: i32,
     /// The first call that failed, which had no status to say so.
-    failure: Option<Error>,
+    pub(super) failure: Option<Error>,
     /// The shader, of a kernel of which no more is written.
     pub(super) shader: Option<Declared>,
 }
@@ -206,6 +206,11 @@ impl Builder {
             (Compute::Now(_) | Compute::Later(_), Some(_)) => {
                 return Err(Error::invalid_argument(format!(
                     "the kernel of {op} has a shader and a function that computes"
+                )));
+            }
+            (Compute::Missing, Some(_)) if self.functions.create.is_some() => {
+                return Err(Error::invalid_argument(format!(
+                    "the kernel of {op} has a shader and the builder's function that creates: that of the shader's functions does"
                 )));
             }
             _ => {}

@@ -62,9 +62,13 @@ macro_rules! table {
 
 crate::for_each_host_function!(table);
 
-/// The address of a function of these, or of those beyond TensorFlow's; null if there is none of this name.
+/// All functions that a library finds by their names: those of TensorFlow's C API, and those beyond it.
+pub(crate) fn functions() -> Vec<(&'static str, *const std::ffi::c_void)> {
+    table().into_iter().chain(shader::extensions()).collect()
+}
+
+/// The address of a function of these; null if there is none of this name.
 pub fn find(name: &std::ffi::CStr) -> *const std::ffi::c_void {
-    let functions = table().into_iter().chain(shader::extensions());
-    let mut found = functions.filter(|(other, _)| other.as_bytes() == name.to_bytes());
+    let mut found = functions().into_iter().filter(|(other, _)| other.as_bytes() == name.to_bytes());
     found.next().map_or(std::ptr::null(), |(_, address)| address)
 }

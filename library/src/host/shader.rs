@@ -11,7 +11,7 @@ use kernlink_framework::kernel::shader::{
 use kernlink_framework::kernel::{DynKernel, KernelDefBuilder, Location, Provider, RawConstruction};
 use kernlink_framework::op::OpDef;
 use kernlink_framework::proto::Message as _;
-use kernlink_framework::shape::{MAX_RANK, Shape};
+use kernlink_framework::shape::{MAX_RANK, Shape, check_rank};
 use kernlink_framework::tensor::Tensor;
 use kernlink_framework::{Code, Error, Result};
 
@@ -45,29 +45,55 @@ pub unsafe extern "C" fn Kernlink_KernelBuilder_SetShader(
         // SAFETY: as said in `host`.
         let builder = unsafe { Builder::from_c(builder) };
         let builder = builder.ok_or_else(|| Error::invalid_argument("the kernel's builder is a null pointer"))?;
-        if shader.is_null() || functions.is_null() {
-            return Err(Error::invalid_argument("the shader or its functions are a null pointer"));
-        }
-        // SAFETY: not null; every library knows the first field.
-        let size = unsafe { (&raw const (*functions).size).read() };
-        if size < size_of::<KernlinkShaderFunctions>() {
-            let message =
-                format!("the shader's functions take {size} bytes, too few: the library is of another version");
-            return Err(Error::invalid_argument(message));
-        }
-        // SAFETY: the library says that so many bytes are there, and that it is such a struct.
-        let (bytes, functions) = unsafe { (slice::from_raw_parts(shader.cast::<u8>(), length), *functions) };
-        let said = message::Shader::decode(bytes)
-            .map_err(|error| Error::invalid_argument(format!("the shader's message cannot be read: {error}")))?;
-        builder.shader = Some(Declared::new(said, functions)?);
+        // SAFETY: the library's pointers.
+        let declared = unsafe { read(shader, length, functions) }.inspect_err(|error| {
+            // The library may go on: then it is what the registration fails with.
+            builder.failure.get_or_insert_with(|| error.clone());
+        })?;
+        builder.shader = Some(declared);
         Ok(())
     };
     // SAFETY: as said in `host`.
     unsafe { report(status, (), set) };
 }
 
-/// The most parameters: more than any device takes.
+/// Reads what a library tells.
+///
+/// # Safety
+/// Each pointer is null, or leads to what [`SetShader`] says.
+unsafe fn read(shader: *const c_void, length: usize, functions: *const KernlinkShaderFunctions) -> Result<Declared> {
+    let invalid = |what: String| Err(Error::invalid_argument(what));
+    if shader.is_null() || functions.is_null() {
+        return invalid("the shader or its functions are a null pointer".to_owned());
+    }
+    if !functions.is_aligned() {
+        return invalid("the shader's functions are at no address of such a struct".to_owned());
+    }
+    if length > MAX_MESSAGE {
+        return invalid(format!("the shader's message has {length} bytes, more than {MAX_MESSAGE}"));
+    }
+    // SAFETY: not null; every library knows the first field.
+    let size = unsafe { (&raw const (*functions).size).read() };
+    if size < size_of::<KernlinkShaderFunctions>() {
+        return invalid(format!(
+            "the shader's functions take {size} bytes, too few: the library is of another version"
+        ));
+    }
+    // SAFETY: the library says that so many bytes are there, and that it is such a struct.
+    let (bytes, functions) = unsafe { (slice::from_raw_parts(shader.cast::<u8>(), length), *functions) };
+    let said = message::Shader::decode(bytes)
+        .map_err(|error| Error::invalid_argument(format!("the shader's message cannot be read: {error}")))?;
+    Declared::new(said, functions)
+}
+
+/// The most bytes of a message: more than any shader has, and what the other end cannot have meant.
+const MAX_MESSAGE: usize = 1 << 24;
+
+/// The most parameters, those of shapes counted by their dimensions: more than any device takes.
 const MAX_PARAMS: usize = 1024;
+
+/// The most rows and columns of a tile: more than a workgroup has threads.
+const MAX_TILE: u32 = 1 << 16;
 
 /// A shader as a library declared it. Its texts stay for good, as the registration that it is of.
 pub(super) struct Declared {
@@ -85,6 +111,9 @@ fn views(texts: &'static [String]) -> &'static [&'static str] {
 impl Declared {
     fn new(said: message::Shader, functions: KernlinkShaderFunctions) -> Result<Declared> {
         let invalid = |what: &str| Error::invalid_argument(format!("the shader of `{}` {what}", said.name));
+        if said.name.is_empty() || said.text.is_empty() {
+            return Err(invalid("has no name or no text"));
+        }
         if said.interface > INTERFACE {
             return Err(invalid(&format!("is for interface {}, and this program has {INTERFACE}", said.interface)));
         }
@@ -92,8 +121,16 @@ impl Declared {
         if said.workgroup == 0 {
             return Err(invalid("has workgroups without threads"));
         }
-        if said.params.len() > MAX_PARAMS {
-            return Err(invalid(&format!("has {} parameters, more than {MAX_PARAMS}", said.params.len())));
+        let words = said.params.iter().map(|param| match param.kind() {
+            ParamKind::Shape => param.rank as usize,
+            _ => 1,
+        });
+        let words: usize = words.sum();
+        if words > MAX_PARAMS {
+            return Err(invalid(&format!("has {words} parameters, more than {MAX_PARAMS}")));
+        }
+        if rule.rows > MAX_TILE || rule.columns > MAX_TILE {
+            return Err(invalid(&format!("has tiles of more than {MAX_TILE} rows or columns")));
         }
         for constraint in &said.constraints {
             let kinds = [constraint.strings.len(), constraint.ints.len(), constraint.bools.len()];
@@ -265,12 +302,13 @@ impl Complete {
         })?;
         let computed = source.params.iter().filter(|param| matches!(param.value, ParamValue::Computed(_))).count();
         let outputs = node.signature.outputs.len();
-        make(source, Box::new(Asked { kernel, functions, outputs, computed }), node)
+        make(source, Box::new(Asked { source, kernel, functions, outputs, computed }), node)
     }
 }
 
 /// A library's functions, for a node.
 struct Asked {
+    source: &'static Source,
     kernel: Kernel,
     functions: KernlinkShaderFunctions,
     outputs: usize,
@@ -281,8 +319,14 @@ struct Asked {
 /// What is behind a launch.
 struct Told<'a> {
     inputs: &'a [&'a Tensor],
-    /// The outputs' shapes, as they are said.
-    said: Mutex<Vec<Option<Shape>>>,
+    said: Mutex<Said>,
+}
+
+/// What a library says of the outputs.
+struct Said {
+    shapes: Vec<Option<Shape>>,
+    /// The first that cannot be, of which a library that looks at no status would not tell.
+    refused: Option<Error>,
 }
 
 impl<'a> Told<'a> {
@@ -311,6 +355,11 @@ unsafe extern "C" fn input(launch: *const KernlinkLaunch, index: usize, status: 
         // SAFETY: a library hands on what it is called with.
         let told = unsafe { Told::from_c(launch) }?;
         let input = told.inputs.get(index).ok_or_else(|| Error::out_of_range("input index out of range"))?;
+        if input.device_memory().is_some() {
+            let message =
+                format!("input {index} is not in host memory: the kernel's builder is told which arguments are");
+            return Err(Error::invalid_argument(message));
+        }
         CTensor::read_only((*input).clone()).map(CTensor::into_c)
     };
     // SAFETY: as said in `host`.
@@ -327,26 +376,52 @@ unsafe extern "C" fn set_output(
     let set = || {
         // SAFETY: a library hands on what it is called with.
         let told = unsafe { Told::from_c(launch) }?;
-        let rank = usize::try_from(shape.rank).map_err(|_| Error::invalid_argument("a shape has a negative rank"))?;
-        let dims = match rank {
-            0 => &[],
-            // SAFETY: the library says that there are so many.
-            _ if !shape.dims.is_null() => unsafe { slice::from_raw_parts(shape.dims, rank) },
-            _ => return Err(Error::invalid_argument("a shape's sizes are a null pointer")),
-        };
-        let sizes = dims.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
-        let shape = Shape::from(sizes.map_err(|_| Error::invalid_argument("a shape has a negative size"))?);
-        shape.check()?;
+        // SAFETY: the library says that so many sizes are there.
+        let shape = unsafe { read_shape(shape) };
         let mut said = told.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = said.get_mut(index);
-        *place.ok_or_else(|| Error::invalid_argument(format!("there is no output {index} to be said")))? = Some(shape);
-        Ok(())
+        let Said { shapes, refused } = &mut *said;
+        let kept = shape.and_then(|shape| match shapes.get_mut(index) {
+            Some(place) => {
+                *place = Some(shape);
+                Ok(())
+            }
+            None => Err(Error::invalid_argument(format!("there is no output {index} to be said"))),
+        });
+        kept.inspect_err(|error| {
+            refused.get_or_insert_with(|| error.clone());
+        })
     };
     // SAFETY: as said in `host`.
     unsafe { report(status, (), set) };
 }
 
+/// # Safety
+/// The library says that so many sizes are there.
+unsafe fn read_shape(shape: KernlinkShape) -> Result<Shape> {
+    let rank = usize::try_from(shape.rank).map_err(|_| Error::invalid_argument("a shape has a negative rank"))?;
+    // Before any size is looked at.
+    check_rank(rank)?;
+    let dims = match rank {
+        0 => &[],
+        _ if shape.dims.is_null() => return Err(Error::invalid_argument("a shape's sizes are a null pointer")),
+        _ if !shape.dims.is_aligned() => {
+            return Err(Error::invalid_argument("a shape's sizes are at no address of such numbers"));
+        }
+        // SAFETY: as the caller says.
+        _ => unsafe { slice::from_raw_parts(shape.dims, rank) },
+    };
+    let sizes = dims.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
+    let shape = Shape::from(sizes.map_err(|_| Error::invalid_argument("a shape has a negative size"))?);
+    shape.check()?;
+    Ok(shape)
+}
+
 impl Asked {
+    /// The shader, as errors name it.
+    fn name(&self) -> String {
+        format!("the shader of `{}` ({})", self.source.name, self.source.location)
+    }
+
     /// Calls a function of the library's; gives the shapes of the outputs that it says.
     fn ask(
         &self,
@@ -361,7 +436,8 @@ impl Asked {
         let described =
             described.map(|(input, dims)| KernlinkInput { dtype: input.dtype().number(), shape: view(dims) });
         let described: Vec<_> = described.collect();
-        let told = Told { inputs: launch.inputs, said: Mutex::new(vec![None; outputs]) };
+        let said = Said { shapes: vec![None; outputs], refused: None };
+        let told = Told { inputs: launch.inputs, said: Mutex::new(said) };
         let launch = KernlinkLaunch {
             size: size_of::<KernlinkLaunch>(),
             host: ptr::from_ref(&told).cast(),
@@ -374,8 +450,12 @@ impl Asked {
         };
         let mut status = Status::default();
         call(self.kernel.made(), &raw const launch, ptr::from_mut(&mut status).cast());
-        status.outcome()?;
-        Ok(told.said.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let Said { shapes, refused } = told.said.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match refused {
+            Some(error) => Err(error.context(self.name())),
+            // What the library says itself goes as it is.
+            None => status.outcome().map(|()| shapes),
+        }
     }
 }
 
@@ -387,8 +467,11 @@ impl LaunchFunctions for Asked {
                 unsafe { outputs(kernel, launch, status) };
             }
         })?;
-        let missing = || Error::internal("the library does not say the shapes of all outputs of its shader");
-        said.into_iter().collect::<Option<_>>().ok_or_else(missing)
+        let shape = |(index, shape): (usize, Option<Shape>)| {
+            let missing = || format!("the library does not say the shape of output {index}");
+            shape.ok_or_else(|| Error::invalid_argument(missing()).context(self.name()))
+        };
+        said.into_iter().enumerate().map(shape).collect()
     }
 
     fn computed(&self, launch: RawLaunch<'_>) -> Result<Vec<u32>> {

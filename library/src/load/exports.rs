@@ -2,8 +2,8 @@
 //!
 //! What is linked into a program is not to be found by the libraries that the program opens. So small libraries are written, and opened
 //! so that all others find their symbols. One has the symbol by which libraries in Rust ask for the functions; it is made when the first of
-//! them is loaded. The other has functions under TensorFlow's names, which jump to the host's; it is made when the first library is
-//! loaded that names them.
+//! them is loaded. The other has functions under TensorFlow's names, and those beyond, which jump to the host's; it is made when the
+//! first library is loaded that names them.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
@@ -18,7 +18,7 @@ use super::system;
 use super::written::Written;
 use crate::abi::{INTERFACE, KernlinkHost};
 use crate::host::registration::is_loading;
-use crate::host::{TF_RegisterKernelBuilder, find, table};
+use crate::host::{TF_RegisterKernelBuilder, find, functions};
 
 pub(super) mod image;
 
@@ -144,7 +144,7 @@ fn make_functions() -> Result<Written> {
              without TensorFlow, or write it in Rust with `kernlink::library!()`"
         )));
     }
-    Written::open(&image::of("libkernlink_functions.so", &table(), false)?, system::GLOBAL)
+    Written::open(&image::of("libkernlink_functions.so", &functions(), false)?, system::GLOBAL)
 }
 
 /// The file that has the functions which libraries find by their names, if these are not the host's.
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn functions_jump_to_the_hosts() {
-        let image = image::of("libkernlink_functions_test.so", &table(), false).unwrap();
+        let image = image::of("libkernlink_functions_test.so", &functions(), false).unwrap();
         let functions = Written::open(&image, system::LOCAL).unwrap();
-        for (name, _) in table() {
+        for (name, _) in super::functions() {
             assert!(functions.symbol(&CString::new(name).unwrap()).is_some(), "{name}");
         }
         assert!(functions.symbol(c"TF_Nope").is_none() && functions.symbol(c"kernlink_host").is_none());
@@ -216,7 +216,7 @@ mod tests {
         let ask = || unsafe {
             assert_eq!(
                 lookup(c"TF_NewStatus".as_ptr()),
-                table().iter().find(|(name, _)| *name == "TF_NewStatus").unwrap().1
+                functions().iter().find(|(name, _)| *name == "TF_NewStatus").unwrap().1
             );
             assert!(lookup(c"TF_Nope".as_ptr()).is_null() && lookup(std::ptr::null()).is_null());
         };

@@ -42,11 +42,9 @@ pub(super) fn path_at(address: usize) -> Option<PathBuf> {
 pub(super) fn with_all_needed<'a>(objects: &'a [Object], path: &Path) -> Vec<&'a Object> {
     let mut found: Vec<&Object> = objects.iter().filter(|object| object.path == path).take(1).collect();
     let mut next = 0;
-    while let Some(object) = found.get(next) {
-        let is_new = |needed: &&Object| !found.iter().any(|other| std::ptr::eq(*other, *needed));
+    while let Some(&object) = found.get(next) {
         let needed = object.needed.iter().filter_map(|name| objects.iter().find(|other| other.is_called(name)));
-        let new: Vec<&Object> = needed.filter(is_new).collect();
-        for object in new {
+        for object in needed {
             // One that is needed under two names is one.
             if !found.iter().any(|other| std::ptr::eq(*other, object)) {
                 found.push(object);

@@ -111,15 +111,16 @@ fn open(path: &Path, file: &File) -> Result<(Opened, Batch)> {
     let opened = Opened { handle, _stand_ins: stand_ins };
     let after = objects();
     let own = with_all_needed(&after, path);
-    // Between reading and opening, another file may have come to be at the path.
-    if !own.first().is_some_and(|object| identity::is_mapped(file, path, object.addresses.start)) {
-        opened.discard(&library);
-        return Err(refused(path, "another file took its place while it was loaded: load it again"));
-    }
+    let is_own = own.first().is_some_and(|object| identity::is_mapped(file, path, object.addresses.start));
     // What the program itself needs stays when the library goes. All else could go with it.
     let stays = after.first().map(|program| with_all_needed(&after, program.path())).unwrap_or_default();
     let goes = |object: &&Object| !stays.iter().any(|other| std::ptr::eq(*other, *object));
     // Before anybody can use what it registers: tensors that its kernels make tell by this whose memory they have.
     note_addresses(own.into_iter().filter(goes).map(|object| object.addresses.clone()).collect(), &library);
+    // Between reading and opening, another file may have come to be at the path.
+    if !is_own {
+        opened.discard(&library);
+        return Err(refused(path, "another file took its place while it was loaded: load it again"));
+    }
     Ok((opened, batch))
 }

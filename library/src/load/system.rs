@@ -1,7 +1,9 @@
 //! The system's loader.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::NonNull;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
 
 /// Symbols that are for the opened library alone.
 pub(super) const LOCAL: c_int = libc::RTLD_NOW | libc::RTLD_LOCAL;
@@ -64,10 +66,10 @@ pub(super) fn symbol_of_process(name: &CStr) -> Option<NonNull<c_void>> {
 /// Which file of the process has an address, by where the file is in memory, and its name.
 pub(super) fn file_at(address: *const c_void) -> Option<(usize, String)> {
     let mut info = libc::Dl_info {
-        dli_fname: std::ptr::null::<c_char>(),
-        dli_fbase: std::ptr::null_mut(),
-        dli_sname: std::ptr::null(),
-        dli_saddr: std::ptr::null_mut(),
+        dli_fname: ptr::null::<c_char>(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
     };
     // SAFETY: any address may be asked about.
     if unsafe { libc::dladdr(address, &raw mut info) } == 0 || info.dli_fname.is_null() {
@@ -76,4 +78,55 @@ pub(super) fn file_at(address: *const c_void) -> Option<(usize, String)> {
     // SAFETY: the loader's text, which stays as long as the file is loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned();
     Some((info.dli_fbase.addr(), name))
+}
+
+/// A folder, as the loader describes it.
+#[repr(C)]
+struct Folder {
+    name: *const c_char,
+    flags: c_uint,
+}
+
+/// The head of the loader's list of folders.
+#[repr(C)]
+struct Head {
+    size: usize,
+    count: c_uint,
+    first: [Folder; 0],
+}
+
+/// Asks `dlinfo` for the list, of which the head was filled.
+const LIST: c_int = 4;
+/// Asks `dlinfo` for the head.
+const HEAD: c_int = 5;
+
+unsafe extern "C" {
+    fn dlinfo(handle: *mut c_void, request: c_int, info: *mut c_void) -> c_int;
+}
+
+/// The folders in which the loader looks for the libraries that the program opens.
+pub(super) fn folders() -> Vec<PathBuf> {
+    // SAFETY: null names the program itself, whose handle is counted and closed. The loader writes the head, and then as many
+    // bytes as the head says, to where there is room for them.
+    unsafe {
+        let program = libc::dlopen(ptr::null(), libc::RTLD_LAZY);
+        if program.is_null() {
+            return Vec::new();
+        }
+        let mut head = Head { size: 0, count: 0, first: [] };
+        let mut folders = Vec::new();
+        if dlinfo(program, HEAD, (&raw mut head).cast()) == 0 {
+            let mut list = vec![0u64; head.size.max(size_of::<Head>()).div_ceil(size_of::<u64>())];
+            let filled = list.as_mut_ptr().cast::<Head>();
+            filled.write(head);
+            if dlinfo(program, LIST, filled.cast()) == 0 {
+                let first = (&raw const (*filled).first).cast::<Folder>();
+                let named = std::slice::from_raw_parts(first, (*filled).count as usize).iter();
+                let texts = named.filter(|folder| !folder.name.is_null()).map(|folder| CStr::from_ptr(folder.name));
+                folders.extend(texts.map(|text| PathBuf::from(OsStr::from_bytes(text.to_bytes()))));
+            }
+        }
+        libc::dlclose(program);
+        folders
+    }
 }

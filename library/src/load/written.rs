@@ -3,19 +3,16 @@
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use kernlink_framework::{Error, Result};
 
 use super::system::{self, Handle};
 
 /// A library that is open until this is dropped, and as long as others need it.
-pub(super) struct Written {
-    handle: Handle,
-    /// The path by which the loader knows it, which must not come to mean another, and what it leads to.
-    memory: Option<(CString, File)>,
-}
+pub(super) struct Written(Handle);
 
 impl Written {
     /// Opens a library of these bytes.
@@ -36,24 +33,18 @@ impl Written {
 
     /// One that is open already, under the name that it gives itself.
     pub(super) fn find(name: &CStr) -> Option<Written> {
-        let handle = Handle::open(name, system::LOCAL | libc::RTLD_NOLOAD).ok()?;
-        Some(Written { handle, memory: None })
+        Handle::open(name, system::LOCAL | libc::RTLD_NOLOAD).ok().map(Written)
     }
 
     /// The address of a symbol of it.
     pub(super) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        self.handle.symbol(name)
+        self.0.symbol(name)
     }
 }
 
 impl Drop for Written {
     fn drop(&mut self) {
-        self.handle.close();
-        if let Some((path, file)) = self.memory.take()
-            && system::is_open(&path)
-        {
-            let _ = file.into_raw_fd();
-        }
+        self.0.close();
     }
 }
 
@@ -66,9 +57,18 @@ fn in_memory(image: &[u8], flags: i32) -> Result<Written, String> {
     // SAFETY: a descriptor that nobody else has.
     let mut file = File::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
     file.write_all(image).map_err(|error| error.to_string())?;
-    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|error| error.to_string())?;
-    let handle = Handle::open(&path, flags)?;
-    Ok(Written { handle, memory: Some((path, file)) })
+    // The loader keeps what it has mapped. The descriptor is of no more use, and a program may close it unasked.
+    Handle::open(&path_of(file.as_raw_fd())?, flags).map(Written)
+}
+
+/// A path to what a descriptor leads to, which is never made again: the loader knows a library by its path, and takes it for the one
+/// that is meant where the path comes again, though the descriptor's number leads to another file by then.
+fn path_of(descriptor: RawFd) -> Result<CString, String> {
+    static MADE: AtomicU32 = AtomicU32::new(1);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    // Its digits, as steps that lead nowhere.
+    let steps: String = format!("{number:b}").chars().map(|digit| if digit == '1' { "/." } else { "/" }).collect();
+    CString::new(format!("/proc/self/fd{steps}/{descriptor}")).map_err(|error| error.to_string())
 }
 
 fn in_folder(image: &[u8], flags: i32) -> Result<Written, String> {
@@ -83,7 +83,7 @@ fn in_folder(image: &[u8], flags: i32) -> Result<Written, String> {
     drop(file);
     let opened = written.and_then(|()| {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        Ok(Written { handle: Handle::open(&name, flags)?, memory: None })
+        Handle::open(&name, flags).map(Written)
     });
     let _ = std::fs::remove_file(&path);
     opened
@@ -104,6 +104,22 @@ mod tests {
         assert!(again.symbol(c"kernlink_host").is_some());
         drop(again);
         assert!(Written::find(name).is_none());
+    }
+
+    /// Descriptors are given out anew, also those that somebody else closed.
+    #[test]
+    fn each_is_another_whatever_descriptors_are_closed_meanwhile() {
+        let names: Vec<String> = (0..9).map(|number| format!("libkernlink_written_{number}.so")).collect();
+        let paths: Vec<_> = (0..9).map(|_| path_of(3).unwrap()).collect();
+        assert!((0..9).all(|at| !paths[..at].contains(&paths[at])), "{paths:?}");
+        let written: Vec<Written> =
+            names.iter().map(|name| in_memory(&image::of(name, &[], true).unwrap(), system::LOCAL).unwrap()).collect();
+        let places: Vec<_> = written.iter().map(|written| written.symbol(c"kernlink_host").unwrap()).collect();
+        assert!((0..9).all(|at| !places[..at].contains(&places[at])), "{places:?}");
+        for (name, own) in names.iter().zip(places) {
+            let found = Written::find(&CString::new(&**name).unwrap()).unwrap();
+            assert_eq!(found.symbol(c"kernlink_host"), Some(own));
+        }
     }
 
     #[test]

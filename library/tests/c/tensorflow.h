@@ -59,6 +59,7 @@ TF_KernelBuilder* TF_NewAsyncKernelBuilder(
     void (*)(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback*), void (*)(void*));
 void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback*);
 void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder*, const char*, const TF_DataType, TF_Status*);
+void TF_KernelBuilder_HostMemory(TF_KernelBuilder*, const char*);
 void TF_KernelBuilder_Priority(TF_KernelBuilder*, int32_t);
 void TF_RegisterKernelBuilder(const char*, TF_KernelBuilder*, TF_Status*);
 

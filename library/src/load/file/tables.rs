@@ -93,21 +93,25 @@ pub(super) fn bytes_at<'data, R: ReadRef<'data>>(
 
 /// All bytes from an address to the end of its segment.
 fn bytes_from<'data, R: ReadRef<'data>>(elf: &Elf<'data, R>, address: u64) -> Option<&'data [u8]> {
-    let endian = elf.endian();
-    let mut segments = elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
-    segments.find_map(|segment| {
-        let at = usize::try_from(address.checked_sub(segment.p_vaddr(endian))?).ok()?;
-        (address - segment.p_vaddr(endian) < segment.p_filesz(endian))
-            .then(|| segment.data(endian, elf.data()).ok()?.get(at..))?
-    })
+    let (segment, at) = segment_of(elf, address)?;
+    segment.data(elf.endian(), elf.data()).ok()?.get(usize::try_from(at).ok()?..)
 }
 
 /// Where in the file is what is loaded to an address.
 fn offset<'data, R: ReadRef<'data>>(elf: &Elf<'data, R>, address: u64) -> Option<u64> {
+    let (segment, at) = segment_of(elf, address)?;
+    segment.p_offset(elf.endian()).checked_add(at)
+}
+
+/// The segment of the file that is loaded to an address, and how far in it that is.
+fn segment_of<'data, R: ReadRef<'data>>(
+    elf: &Elf<'data, R>,
+    address: u64,
+) -> Option<(&'data elf::ProgramHeader64<Endianness>, u64)> {
     let endian = elf.endian();
-    let mut segments = elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
-    segments.find_map(|segment| {
+    let mut loaded = elf.elf_program_headers().iter().filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
+    loaded.find_map(|segment| {
         let at = address.checked_sub(segment.p_vaddr(endian))?;
-        (at < segment.p_filesz(endian)).then(|| segment.p_offset(endian).checked_add(at))?
+        (at < segment.p_filesz(endian)).then_some((segment, at))
     })
 }
