@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
 use common::*;
@@ -32,30 +32,6 @@ fn message(graph: &Graph) -> GraphDef {
     // SAFETY: the graph is alive.
     let bytes = buffer(|to, status| unsafe { TF_GraphToGraphDef(graph.0, to, status) }).unwrap();
     GraphDef::decode(&bytes[..]).unwrap()
-}
-
-/// A constant of the graph.
-fn constant(graph: *mut TF_Graph, name: &str, value: Tensor) -> *mut TF_Operation {
-    let dtype = value.dtype().number();
-    let tensor = CTensor::new(value).unwrap().into_c();
-    let name = CString::new(name).unwrap();
-    // SAFETY: all pointers are alive.
-    unsafe {
-        let description = TF_NewOperation(graph, c"Const".as_ptr(), name.as_ptr());
-        TF_SetAttrType(description, c"dtype".as_ptr(), dtype);
-        checked(|status| TF_SetAttrTensor(description, c"value".as_ptr(), tensor, status)).unwrap();
-        TF_DeleteTensor(tensor);
-        checked(|status| TF_FinishOperation(description, status)).unwrap()
-    }
-}
-
-fn node(graph: *mut TF_Graph, op: &CStr, name: &CStr, inputs: &[TF_Output]) -> *mut TF_Operation {
-    // SAFETY: all pointers are alive.
-    unsafe {
-        let description = TF_NewOperation(graph, op.as_ptr(), name.as_ptr());
-        inputs.iter().for_each(|&input| TF_AddInput(description, input));
-        checked(|status| TF_FinishOperation(description, status)).unwrap()
-    }
 }
 
 /// What a new session of the graph computes.
@@ -447,9 +423,9 @@ fn loops_are_described_as_graphs() {
                 ("cond_input0".into(), "body_input0".into())
             );
             let ten = constant(params.cond_graph, "ten", Tensor::scalar(10i32));
-            let less = node(params.cond_graph, c"Less", c"less", &[cond_input, first(ten)]);
+            let less = node(params.cond_graph, "Less", "less", &[cond_input, first(ten)]).unwrap();
             let one = constant(params.body_graph, "one", Tensor::scalar(1i32));
-            let next = node(params.body_graph, c"AddV2", c"next", &[*params.body_inputs, first(one)]);
+            let next = node(params.body_graph, "AddV2", "next", &[*params.body_inputs, first(one)]).unwrap();
             if leave_out != "cond_output" {
                 params.cond_output = first(less);
             }
@@ -473,7 +449,8 @@ fn loops_are_described_as_graphs() {
     unsafe {
         checked(|status| TF_GraphCopyFunction(params.body_graph, doubling, ptr::null(), status)).unwrap();
         TF_DeleteFunction(doubling);
-        *params.body_outputs.add(1) = first(node(params.body_graph, c"F", c"twice", &[*params.body_inputs.add(1)]));
+        *params.body_outputs.add(1) =
+            first(node(params.body_graph, "F", "twice", &[*params.body_inputs.add(1)]).unwrap());
     }
     let outputs = finish(&params).unwrap();
     let feeds = [(first(i), Tensor::scalar(0i32)), (first(x), Tensor::scalar(1.5f32))];

@@ -1,6 +1,8 @@
 //! `TF_Reset`, which closes all sessions of the process: no other test is in this one.
 
 mod common;
+#[path = "common/def.rs"]
+mod def;
 
 use std::ffi::{CStr, c_int};
 use std::ptr;
@@ -8,16 +10,12 @@ use std::ptr;
 use common::{CANCELLED, Failure, INVALID_ARGUMENT, NOT_FOUND, checked};
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::proto::{self, GraphDef, Message, NodeDef};
+use kernlink::proto::{GraphDef, Message};
 use kernlink::tensor::Tensor;
 use kernlink_capi::abi::TF_DeprecatedSession;
 use kernlink_capi::session::*;
 
-fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
-    let attr = |(name, value): &(&str, AttrValue)| ((*name).to_owned(), proto::attr_to_proto(value).unwrap());
-    let attr = attrs.iter().map(attr).collect();
-    NodeDef { name: name.to_owned(), op: op.to_owned(), attr, ..NodeDef::default() }
-}
+use def::node_def;
 
 fn run(session: *mut TF_DeprecatedSession) -> Result<(), Failure> {
     let target = c"one".as_ptr();
@@ -31,7 +29,7 @@ fn run(session: *mut TF_DeprecatedSession) -> Result<(), Failure> {
 #[test]
 fn all_sessions_close() {
     let one = [("dtype", AttrValue::Type(DataType::Float)), ("value", AttrValue::Tensor(Tensor::scalar(1.0f32)))];
-    let def = GraphDef { node: vec![node("one", "Const", &one)], ..GraphDef::default() }.encode_to_vec();
+    let def = GraphDef { node: vec![node_def("one", "Const", &[], &one)], ..GraphDef::default() }.encode_to_vec();
     // SAFETY: all pointers are alive, and what is made is freed at the end.
     unsafe {
         let options = TF_NewSessionOptions();

@@ -13,6 +13,7 @@ mod array;
 mod capability;
 mod composition;
 mod counters;
+mod deep;
 mod device;
 mod dispatch;
 mod element_wise;

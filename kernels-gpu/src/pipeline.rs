@@ -7,6 +7,7 @@ use kernlink::error::{Error, Result};
 use smallvec::SmallVec;
 
 use crate::counters::Counter;
+use crate::deep::with_stack_for;
 use crate::device::{Gpu, lock};
 use crate::fault::caught;
 use crate::shader::{Access, Program};
@@ -88,14 +89,23 @@ impl Pipelines {
                 limits.max_immediate_size
             )));
         }
-        let made = caught(&gpu.device, || self.make(gpu, program));
-        made.map_err(|error| match error {
-            wgpu::Error::Validation { .. } => {
-                Error::invalid_argument(format!("shader `{label}`: {error}\nin\n{}", numbered(&program.text)))
-            }
-            // The driver's own compiler, or its memory.
-            error => gpu.refused(&error).append(format!("\n  in the shader `{label}`")),
-        })
+        let shared = limits.max_compute_workgroup_storage_size;
+        if program.shared > u64::from(shared) {
+            return Err(Error::resource_exhausted(format!(
+                "the workgroups of shader `{label}` take {} bytes, those of {} at most {shared}",
+                program.shared, gpu.info.name
+            )));
+        }
+        let make = || {
+            caught(&gpu.device, || self.make(gpu, program)).map_err(|error| match error {
+                wgpu::Error::Validation { .. } => {
+                    Error::invalid_argument(format!("shader `{label}`: {error}\nin\n{}", numbered(&program.text)))
+                }
+                // The driver's own compiler, or its memory.
+                error => gpu.refused(&error).append(format!("\n  in the shader `{label}`")),
+            })
+        };
+        if program.is_checked { with_stack_for(&program.text, make) } else { make() }
     }
 
     fn make(&self, gpu: &Gpu, program: &Program) -> Pipeline {

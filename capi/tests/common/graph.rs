@@ -5,8 +5,10 @@
 use std::ffi::{CString, c_int};
 use std::ptr;
 
+use kernlink::tensor::Tensor;
 use kernlink_capi::abi::*;
 use kernlink_capi::graph::*;
+use kernlink_library::host::{CTensor, TF_DeleteTensor};
 
 use super::status::{Failure, checked};
 
@@ -37,16 +39,12 @@ impl Graph {
 
     /// Begins an operation.
     pub(crate) fn describe(&self, op: &str, name: &str) -> Description {
-        let (op, name) = (CString::new(op).unwrap(), CString::new(name).unwrap());
-        // SAFETY: the graph is alive.
-        let description = unsafe { TF_NewOperation(self.0, op.as_ptr(), name.as_ptr()) };
-        assert!(!description.is_null());
-        Description(description)
+        describe(self.0, op, name)
     }
 
     /// An operation of these inputs, whose attrs follow from them.
     pub(crate) fn node(&self, op: &str, name: &str, inputs: &[TF_Output]) -> Result<*mut TF_Operation, Failure> {
-        inputs.iter().fold(self.describe(op, name), |description, &input| description.input(input)).finish()
+        node(self.0, op, name, inputs)
     }
 
     /// A placeholder; of any rank without dims.
@@ -59,6 +57,38 @@ impl Graph {
         });
         placeholder.finish().unwrap()
     }
+}
+
+/// Begins an operation of a graph, which may be somebody else's, as those of a loop's parts are.
+pub(crate) fn describe(graph: *mut TF_Graph, op: &str, name: &str) -> Description {
+    let (op, name) = (CString::new(op).unwrap(), CString::new(name).unwrap());
+    // SAFETY: the graph is alive.
+    let description = unsafe { TF_NewOperation(graph, op.as_ptr(), name.as_ptr()) };
+    assert!(!description.is_null());
+    Description(description)
+}
+
+/// As [`Graph::node`].
+pub(crate) fn node(
+    graph: *mut TF_Graph,
+    op: &str,
+    name: &str,
+    inputs: &[TF_Output],
+) -> Result<*mut TF_Operation, Failure> {
+    inputs.iter().fold(describe(graph, op, name), |description, &input| description.input(input)).finish()
+}
+
+/// A constant of a graph.
+pub(crate) fn constant(graph: *mut TF_Graph, name: &str, value: Tensor) -> *mut TF_Operation {
+    let dtype = value.dtype().number();
+    let tensor = CTensor::new(value).unwrap().into_c();
+    // SAFETY: the description and the tensor are alive.
+    let constant = describe(graph, "Const", name).with(|it| unsafe {
+        TF_SetAttrType(it, c"dtype".as_ptr(), dtype);
+        checked(|status| TF_SetAttrTensor(it, c"value".as_ptr(), tensor, status)).unwrap();
+        TF_DeleteTensor(tensor);
+    });
+    constant.finish().unwrap()
 }
 
 /// An operation that is being described.

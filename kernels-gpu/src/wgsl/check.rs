@@ -7,6 +7,7 @@ use naga::{
 
 use kernlink::kernel::shader::{Dispatch, Source};
 
+use super::memory;
 use super::source::{Assembly, Bound, Member};
 use crate::shader::{Program, Scalar};
 
@@ -43,6 +44,7 @@ pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], me
             return Err(format!("{path}: the shader never writes output `{}`", bound.arg.name));
         }
     }
+    program.shared = memory::of_workgroups(&module, &info).map_err(|what| format!("{path}: {what}"))?;
     if source.is_raw {
         program.workgroup =
             module.entry_points[main].workgroup_size.iter().fold(1, |all, &size| all.saturating_mul(size));
@@ -59,10 +61,9 @@ pub(crate) fn check_program(program: &Program, requires: &[&str]) -> Checked<()>
     let is_missing = |name: &str| matches!(name, "f16" | "i64") && !requires.contains(&name);
     let missing = CAPABILITIES.iter().filter(|(name, _)| is_missing(name));
     let missing = missing.fold(Capabilities::empty(), |all, &(_, one)| all | one);
-    Validator::new(ValidationFlags::all(), Capabilities::all() - missing)
-        .validate(&module)
-        .map(drop)
-        .map_err(|error| said(error.emit_to_string(&program.text)))
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all() - missing).validate(&module);
+    let info = info.map_err(|error| said(error.emit_to_string(&program.text)))?;
+    memory::of_workgroups(&module, &info).map(drop).map_err(said)
 }
 
 /// What is said of a text that is no valid shader, because of a piece of it.
@@ -238,7 +239,7 @@ impl Reflected<'_> {
                 };
                 members.iter().map(member).collect()
             }
-            _ => Vec::new(),
+            _ => vec!["what is no struct".to_owned()],
         };
         if has != wanted {
             let (has, wanted) = (has.join(", "), wanted.join(", "));

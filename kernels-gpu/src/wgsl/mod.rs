@@ -48,6 +48,7 @@
 mod check;
 mod element_wise;
 mod kernel;
+mod memory;
 mod source;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use kernlink::op::{ArgDef, ArgType};
 
 use super::check;
 use crate::composition;
+use crate::deep::{MOST_TEXT, with_stack_for};
 use crate::element_wise::{self, Function};
 use crate::shader::{Access, Entry, Program, Scalar};
 
@@ -58,11 +59,14 @@ impl Assembly {
         if let Some((_, found)) = checked.iter().find(|(known, _)| known == dtypes) {
             return found.clone();
         }
-        let made = self.assemble(dtypes).map_err(|what| {
-            let dtypes: Vec<_> = dtypes.iter().map(|(attr, dtype)| format!("{attr} = {dtype}")).collect();
-            let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {}", dtypes.join(", ")) };
-            Error::invalid_argument(format!("the shader of `{}` ({}){dtypes}: {what}", self.name, self.location))
-        });
+        let assemble = || {
+            self.assemble(dtypes).map_err(|what| {
+                let dtypes: Vec<_> = dtypes.iter().map(|(attr, dtype)| format!("{attr} = {dtype}")).collect();
+                let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {}", dtypes.join(", ")) };
+                Error::invalid_argument(format!("the shader of `{}` ({}){dtypes}: {what}", self.name, self.location))
+            })
+        };
+        let made = if self.is_own() { assemble() } else { with_stack_for(self.text, assemble) };
         checked.push((dtypes.to_vec(), made.clone()));
         made
     }
@@ -150,6 +154,9 @@ impl Assembly {
 
     fn assemble(&self, dtypes: &[(&'static str, DataType)]) -> std::result::Result<Program, String> {
         let bound = self.bound(dtypes)?;
+        if self.text.len() > MOST_TEXT {
+            return Err(format!("{}: it has {} bytes, more than {MOST_TEXT}", self.path(), self.text.len()));
+        }
         if let Some(name) = composition::unknown_import(self.text) {
             let known = composition::modules();
             return Err(format!("{}: there is no module `{name}` to import: the modules are {known}", self.path()));
@@ -251,6 +258,7 @@ impl Assembly {
             accesses: bound.iter().map(access).collect(),
             words: members.len() as u32 + u32::from(self.is_counted()),
             workgroup: self.workgroup,
+            shared: 0,
             is_checked: true,
             refusal: None,
         }

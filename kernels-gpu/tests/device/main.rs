@@ -1,6 +1,7 @@
 //! The device by itself, and kernels on large tensors. One device is open at a time (`testing`).
 
 mod families;
+mod hostile;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod windows;

@@ -89,6 +89,9 @@ unsafe fn read(shader: *const c_void, length: usize, functions: *const KernlinkS
 /// The most bytes of a message: more than any shader has, and what the other end cannot have meant.
 const MAX_MESSAGE: usize = 1 << 24;
 
+/// The most bytes of a name, which errors repeat.
+const MAX_NAME: usize = 4096;
+
 /// The most parameters, those of shapes counted by their dimensions: more than any device takes.
 const MAX_PARAMS: usize = 1024;
 
@@ -113,6 +116,10 @@ impl Declared {
         let invalid = |what: &str| Error::invalid_argument(format!("the shader of `{}` {what}", said.name));
         if said.name.is_empty() || said.text.is_empty() {
             return Err(invalid("has no name or no text"));
+        }
+        if [&said.name, &said.registered_in, &said.file].iter().any(|name| name.len() > MAX_NAME) {
+            let message = format!("a name in the shader's message has more than {MAX_NAME} bytes");
+            return Err(Error::invalid_argument(message));
         }
         if said.interface > INTERFACE {
             return Err(invalid(&format!("is for interface {}, and this program has {INTERFACE}", said.interface)));

@@ -140,6 +140,7 @@ fn what_a_library_declares_wrongly_is_refused() {
 
     refused(&|shader| shader.name.clear(), "has no name or no text");
     refused(&|shader| shader.text.clear(), "has no name or no text");
+    refused(&|shader| shader.name = "n".repeat(5000), "has more than 4096 bytes");
     let wide = ParamMessage { rank: 200, ..param(ParamKind::Shape, "") };
     refused(&|shader| shader.params = vec![wide.clone(); 6], "has 1200 parameters, more than 1024");
     refused(&|shader| shader.dispatch.as_mut().unwrap().rows = u32::MAX, "has tiles of more than 65536 rows");

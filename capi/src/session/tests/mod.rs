@@ -1,5 +1,7 @@
 //! Sessions, called as C calls them. What TensorFlow 2.21 answered to the same calls stands in the tests.
 
+#[path = "../../../tests/common/def.rs"]
+mod def;
 mod deprecated;
 mod growing;
 mod partial;
@@ -12,6 +14,7 @@ mod status;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
+use def::node_def as node;
 use kernlink::Result;
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
@@ -29,17 +32,6 @@ use crate::graph::{CGraph, TF_DeleteGraph};
 use crate::pointer::{borrow, share_with_c};
 
 const FLOAT: AttrValue = AttrValue::Type(DataType::Float);
-
-fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) -> NodeDef {
-    let attr = |(name, value): &(&str, AttrValue)| ((*name).to_owned(), proto::attr_to_proto(value).unwrap());
-    NodeDef {
-        name: name.to_owned(),
-        op: op.to_owned(),
-        input: inputs.iter().map(|&input| input.to_owned()).collect(),
-        attr: attrs.iter().map(attr).collect(),
-        ..NodeDef::default()
-    }
-}
 
 fn placeholder(name: &str, dims: &[i64]) -> NodeDef {
     let shape = AttrValue::Shape(PartialShape::from_dims(dims).unwrap());
