@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use kernlink::Result;
 use kernlink::device::{Device, DeviceType, GPU};
-use kernlink::kernel::shader::{Dispatch, LaunchFunctions, RawLaunch, ShaderRunner, Source};
+use kernlink::kernel::shader::{Dispatch, LaunchFunctions, ParamValue, RawLaunch, ShaderRunner, Source};
 use kernlink::kernel::{DynKernel, RawContext};
+use kernlink::op::ArgDef;
+use kernlink::shape::Shape;
 use kernlink::tensor::{DeviceMemory, Tensor};
 
 /// What the device was told, as text, and asked.
@@ -72,29 +74,39 @@ impl DeviceMemory for Far {
     }
 }
 
+/// The inputs of a run: what is not in host memory is on the device.
+pub(crate) fn there(source: &Source, inputs: &[&Tensor]) -> Vec<Tensor> {
+    let far = |(input, arg): (&&Tensor, &ArgDef)| match source.host_memory.contains(&&*arg.name) {
+        true => (*input).clone(),
+        false => Tensor::from_device(input.dtype(), input.shape().clone(), Arc::new(Far)),
+    };
+    inputs.iter().zip(source.op.inputs.iter()).map(far).collect()
+}
+
+/// What a device asks before a run: the outputs' shapes, parameters, and workgroups if the rule is a function.
+pub(crate) fn ask(
+    source: &Source,
+    functions: &dyn LaunchFunctions,
+    inputs: &[&Tensor],
+) -> Result<(Vec<Shape>, Vec<u32>, [u32; 3])> {
+    let launch = RawLaunch { inputs, outputs: &[] };
+    let shapes = functions.outputs(launch)?;
+    let launch = RawLaunch { outputs: &shapes, ..launch };
+    let is_computed = source.params.iter().any(|param| matches!(param.value, ParamValue::Computed(_)));
+    let computed = if is_computed { functions.computed(launch)? } else { Vec::new() };
+    let groups = match source.dispatch {
+        Dispatch::Function => functions.groups(launch)?,
+        _ => [0; 3],
+    };
+    Ok((shapes, computed, groups))
+}
+
 impl DynKernel for Asking {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let source = self.source;
-        // What is not in host memory is on the device.
-        let inputs: Vec<Tensor> = (0..ctx.num_inputs())
-            .map(|index| {
-                let input = ctx.input_at(index).unwrap();
-                match source.host_memory.contains(&&*source.op.inputs[index].name) {
-                    true => input.clone(),
-                    false => Tensor::from_device(input.dtype(), input.shape().clone(), Arc::new(Far)),
-                }
-            })
-            .collect();
-        let inputs: Vec<&Tensor> = inputs.iter().collect();
-        let launch = RawLaunch { inputs: &inputs, outputs: &[] };
-        let shapes = self.functions.outputs(launch)?;
-        let launch = RawLaunch { outputs: &shapes, ..launch };
-        let computed = self.functions.computed(launch)?;
-        let groups = match source.dispatch {
-            Dispatch::Function => self.functions.groups(launch)?,
-            _ => [0; 3],
-        };
-        TOLD.lock().unwrap().push(format!("{} {shapes:?} {computed:?} {groups:?}", source.name));
+        let inputs = (0..ctx.num_inputs()).map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
+        let inputs = there(self.source, &inputs);
+        let (shapes, computed, groups) = ask(self.source, &*self.functions, &inputs.iter().collect::<Vec<_>>())?;
+        TOLD.lock().unwrap().push(format!("{} {shapes:?} {computed:?} {groups:?}", self.source.name));
         for (index, shape) in shapes.into_iter().enumerate() {
             ctx.set_output_at(index, Tensor::zeros(ctx.output_dtype_at(index)?, shape)?)?;
         }

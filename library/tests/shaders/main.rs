@@ -10,6 +10,7 @@ mod c;
 mod common;
 
 mod by_hand;
+mod cost;
 mod device;
 #[cfg(target_os = "linux")]
 mod loaded;

@@ -178,7 +178,7 @@ fn read_shape(launch: &Launch<'_, Read>) -> Result<Shape> {
     Ok(Shape::from(launch.input(Read::LIST).as_slice::<i64>()?.iter().map(|&size| size as usize).collect::<Vec<_>>()))
 }
 
-fn registry() -> &'static Arc<Registry> {
+pub(crate) fn registry() -> &'static Arc<Registry> {
     &common::load(&KERNLINK_PROVIDER, HostKind::Kernlink).0
 }
 
