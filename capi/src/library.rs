@@ -19,7 +19,8 @@ pub(crate) struct CLibrary {
     ops: Vec<u8>,
 }
 
-/// Loads a library of ops into the program. It stays loaded; the caller deletes what is returned. Null on failure.
+/// Loads a library of ops into the program: one in C against `kernels.h` and `ops.h`, or one in Rust. It stays loaded; the caller deletes what
+/// is returned. Null on failure. Libraries that it needs itself are looked for as for every library: in LD_LIBRARY_PATH, and in its rpath.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_LoadLibrary(library_filename: *const c_char, status: *mut TF_Status) -> *mut TF_Library {
     // SAFETY: as said in `pointer`.

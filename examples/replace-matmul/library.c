@@ -4,7 +4,7 @@
  *     kernlink run model --library ./libmatmul.so ...
  *     kernlink kernels --op MatMul --library ./libmatmul.so
  *
- * Programs call `kernlink::load_op_library("libmatmul.so")`. The functions are those of TensorFlow's kernels.h. In TensorFlow itself
+ * A program in C calls `TF_LoadLibrary("./libmatmul.so", status)`, one in Rust `kernlink::load_op_library`. The functions are those of TensorFlow's kernels.h. In TensorFlow itself
  * the kernel would have to be the only one for floats on the CPU: two that differ in priority alone are an error there. */
 
 #include <stddef.h>

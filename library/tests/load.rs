@@ -409,6 +409,18 @@ fn a_tensor_in_the_memory_of_a_library_that_a_library_needs_keeps_both() {
 }
 
 #[test]
+fn a_library_that_needs_another_says_where_that_is_looked_for() {
+    let folder = folder("needs");
+    let helper = folder.join("libhelper_needed.so");
+    compile("helper.c", &helper, &["-Wl,-soname,libhelper_needed.so"]);
+    let path = edges(&folder, "needs", &["-DHELPER", "-L", folder.to_str().unwrap(), "-lhelper_needed"]);
+    let registry = empty();
+    let refused = load_op_library(&path, &registry).unwrap_err();
+    says(&refused, Code::NotFound, &["libneeds.so", "it is linked to libhelper_needed.so", "LD_LIBRARY_PATH", "rpath"]);
+    assert_eq!((registry.ops().count(), registry.kernels().count()), (0, 0));
+}
+
+#[test]
 fn what_stands_in_for_tensorflow_goes_with_a_library_that_fails() {
     let folder = folder("stands_in");
     let framework = folder.join("libtensorflow_cc.so.2");

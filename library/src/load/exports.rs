@@ -132,7 +132,7 @@ pub(super) fn provide(path: &Path, library: &Description) -> Result<Provided> {
     if library.names_functions {
         made_once(&FUNCTIONS, make_functions).map_err(cannot)?;
     }
-    let stand_ins = library.of_tensorflow.iter().map(|name| stand_in(name)).collect::<Result<_>>().map_err(cannot)?;
+    let stand_ins = library.of_tensorflow().map(|name| stand_in(name)).collect::<Result<_>>().map_err(cannot)?;
     Ok(Provided { _admitted: admitted, stand_ins })
 }
 
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_library_in_rust_does_not_make_tensorflows_names_known() {
-        let of_tensorflow = vec!["libtensorflow_provided_test.so".to_owned()];
-        let library = Description { is_in_rust: true, names_functions: false, of_tensorflow };
+        let needed = vec!["libtensorflow_provided_test.so".to_owned(), "libnowhere.so".to_owned()];
+        let library = Description { is_in_rust: true, names_functions: false, needed };
         let provided = provide(Path::new("libx.so"), &library).unwrap();
         assert!(system::symbol_of_process(c"kernlink_host").is_some());
         assert!(system::symbol_of_process(c"TF_NewStatus").is_none());

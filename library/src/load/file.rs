@@ -26,8 +26,15 @@ pub(super) struct Description {
     pub(super) is_in_rust: bool,
     /// Whether it names functions of TensorFlow's, as libraries in C do.
     pub(super) names_functions: bool,
-    /// The libraries of TensorFlow that it is linked to.
-    pub(super) of_tensorflow: Vec<String>,
+    /// The libraries that it is linked to.
+    pub(super) needed: Vec<String>,
+}
+
+impl Description {
+    /// Those that it is linked to of TensorFlow's.
+    pub(super) fn of_tensorflow(&self) -> impl Iterator<Item = &String> {
+        self.needed.iter().filter(|name| name.starts_with("libtensorflow"))
+    }
 }
 
 /// The machine that this program is for.
@@ -146,7 +153,7 @@ pub(super) fn read(path: &Path, file: &File) -> Result<Description> {
     }
     let tables = Tables::of(&elf).map_err(|error| cut(&error))?;
     let symbols = Symbols::of(&elf, &tables).map_err(|error| cut(&error))?;
-    symbols.check(path, tables.of_tensorflow())
+    symbols.check(path, tables.needed())
 }
 
 /// The symbols that say what a library is.
@@ -180,7 +187,7 @@ impl Symbols {
     }
 
     /// What the library is, if all that it asks for is there.
-    fn check(&self, path: &Path, of_tensorflow: Vec<String>) -> Result<Description> {
+    fn check(&self, path: &Path, needed: Vec<String>) -> Result<Description> {
         let in_cpp =
             |name: &&String| name.starts_with("_Z") && (name.contains("10tensorflow") || name.contains("N3tsl"));
         let in_cpp: Vec<&String> = self.undefined.iter().filter(in_cpp).collect();
@@ -229,6 +236,6 @@ impl Symbols {
                 ),
             ));
         }
-        Ok(Description { is_in_rust: !self.interfaces.is_empty(), names_functions: !wanted.is_empty(), of_tensorflow })
+        Ok(Description { is_in_rust: !self.interfaces.is_empty(), names_functions: !wanted.is_empty(), needed })
     }
 }

@@ -106,7 +106,15 @@ fn open(path: &Path, file: &File) -> Result<(Opened, Batch)> {
     let stand_ins = provided.stand_ins();
     let handle = handle.map_err(|why| {
         forget_addresses(&library);
-        Error::not_found(format!("cannot load {}: {why}", path.display()))
+        // The loader names what it was about to open.
+        let missing = read.needed.iter().find(|name| why.strip_prefix(&***name).is_some_and(|rest| rest.starts_with(':')));
+        let advice = missing.map_or_else(String::new, |name| {
+            format!(
+                "; it is linked to {name}: name the folder of that in LD_LIBRARY_PATH before the program starts, or put both into one \
+                 folder and link the library with -Wl,-rpath,'$ORIGIN'"
+            )
+        });
+        Error::not_found(format!("cannot load {}: {why}{advice}", path.display()))
     })?;
     let opened = Opened { handle, _stand_ins: stand_ins };
     let after = objects();

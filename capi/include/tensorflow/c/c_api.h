@@ -731,7 +731,7 @@ TF_CAPI_EXPORT uint64_t TF_DeviceListIncarnation(
 // A library of ops that was loaded.
 typedef struct TF_Library TF_Library;
 
-// Loads a library of ops into the program.
+// Loads a library of ops into the program: one in C against kernels.h and ops.h, or one in Rust.
 TF_CAPI_EXPORT TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status);
 
 // The ops of a library as a serialized OpList, which belongs to the library.

@@ -55,11 +55,10 @@ impl<'data, R: ReadRef<'data>> Tables<'data, R> {
         Ok(Tables { symbols, strings, needed })
     }
 
-    /// The libraries of TensorFlow that the file is linked to.
-    pub(super) fn of_tensorflow(&self) -> Vec<String> {
+    /// The libraries that the file is linked to.
+    pub(super) fn needed(&self) -> Vec<String> {
         let names = self.needed.iter().filter_map(|at| self.strings.get(*at).ok());
-        let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
-        names.filter(|name| name.starts_with("libtensorflow")).collect()
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
     }
 }
 
