@@ -2,6 +2,9 @@
 //!
 //! Without a GPU they run on Mesa's software driver (Debian's `mesa-vulkan-drivers`).
 
+#[path = "../../../library/tests/common/c.rs"]
+mod c;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,6 +40,33 @@ fn on(
     let session = Session::on_devices(graph, devices, &SessionOptions::new());
     let placed = session.device_of(node)?.to_owned();
     Ok((session.run(&[("x", x.clone())], &["y"], &[])?, placed))
+}
+
+/// The shader of a library in C: `x * factor + offset`, of which the offset is in host memory.
+fn in_c(gpu: &Arc<GpuDevice>) -> Result<()> {
+    let path = c::folder("in_c").join("libshader.so");
+    c::compile(concat!(env!("CARGO_MANIFEST_DIR"), "/../../library/tests/c/shader.c"), &path, &[]);
+    let library = kernlink::load_op_library(path)?;
+    let mut graph = Graph::new(&kernlink::registry()?);
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build()?;
+    let offset = ops::placeholder(&mut graph, DataType::Int32).name("offset").build()?;
+    let op = graph.registry().op("CShade")?.def;
+    let mut node = NodeBuilder::new(&mut graph, op);
+    node.name("y").input(x).input(offset).device("/device:GPU:0").attr("factor", AttrValue::Float(0.5));
+    node.build()?;
+    let devices: [Arc<dyn Device>; 1] = [gpu.clone()];
+    let session = Session::on_devices(graph, devices, &SessionOptions::new());
+    let run = |x: Tensor| session.run(&[("x", x), ("offset", Tensor::scalar(-3i32))], &["y"], &[]);
+    let numbers: Vec<f32> = (0..1000).map(|number| number as f32).collect();
+    let y = run(Tensor::from_vec([10, 100], numbers.clone())?)?;
+    assert_eq!(y[0].shape().dims(), [10, 100]);
+    assert_eq!(y[0].as_slice::<f32>()?, numbers.iter().map(|x| x * 0.5 - 3.0).collect::<Vec<_>>());
+    let error = run(Tensor::scalar(1.0f32)).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+    assert!(error.message().contains("x must have elements in a row"), "{error}");
+    assert!(library.unload().unwrap_err().message().contains("in use"));
+    drop(session);
+    library.unload()
 }
 
 // One test, because software drivers do not stand several devices at a time.
@@ -100,6 +130,7 @@ fn shaders_of_a_library_run_on_the_gpu() -> Result<()> {
         .map(|device| on(&gpu, device, "ZeroOut", &scalar, &[("preserve_index", AttrValue::Int(1))]).unwrap_err());
     assert_eq!(errors[0].code(), Code::InvalidArgument);
     assert_eq!(errors[0].message(), errors[1].message());
+    in_c(&gpu)?;
     let flat = Tensor::vector(&[1.0f32])?;
     let error = on(&gpu, "/device:GPU:0", "MedianPool", &flat, &[("padding", AttrValue::from("SAME"))]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");

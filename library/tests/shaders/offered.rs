@@ -67,6 +67,7 @@ fn half_of(launch: &Launch<'_, Shade>) -> Result<u32> {
     let x = launch.input_shape(Shade::X);
     ensure!(x.rank() == 2, InvalidArgument, "x must be a matrix, not of shape {x}");
     assert!(launch.output_shape(Shade::Y)? == x);
+    assert_ne!(x.dims()[0], 77, "told to fail");
     Ok(x.num_elements() as u32 / 2)
 }
 
@@ -92,6 +93,7 @@ fn unknown(c: &mut InferenceContext<'_>) -> Result<()> {
 struct RepeatOnGpu;
 
 fn groups_of(launch: &Launch<'_, Repeat>) -> Result<[u32; 3]> {
+    assert_ne!(launch.input_shape(Repeat::X).num_elements(), 77, "told to fail");
     Ok([launch.output_shape(Repeat::Y)?.num_elements() as u32, 2, 1])
 }
 
@@ -241,10 +243,17 @@ fn functions_say_shapes_and_workgroups() {
     was_told(&expected);
     was_told("RepeatOnGpu library/tests/shaders/offered.rs shade.wgsl 3 [[]] true Function [] 64 None ");
 
-    // A panic is an error of the run.
-    let error = run(&ABLE, "Repeat", &[("fails", AttrValue::Bool(true))], vec![x]).unwrap_err();
-    assert_eq!(error.code(), Code::Internal, "{error}");
-    assert!(error.message().contains("told to fail"), "{error}");
+    // A panic is an error of the run, whichever function panics.
+    let many = Tensor::zeros(DataType::Float, [77, 1]).unwrap();
+    for error in [
+        run(&ABLE, "Repeat", &[("fails", AttrValue::Bool(true))], vec![x]),
+        run(&ABLE, "Repeat", &[], vec![Tensor::zeros(DataType::Int32, [77]).unwrap()]),
+        run(&ABLE, "Shade", &shaded(&[]), vec![many, Tensor::vector(&[1i32]).unwrap()]),
+    ] {
+        let error = error.unwrap_err();
+        assert_eq!(error.code(), Code::Internal, "{error}");
+        assert!(error.message().contains("told to fail"), "{error}");
+    }
 }
 
 #[test]
