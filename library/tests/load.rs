@@ -199,7 +199,7 @@ fn what_cannot_be_loaded_says_why_and_leaves_nothing() {
     let nothing = hostile(&folder, "nothing", &[]);
     refused(&nothing, Code::InvalidArgument, &["it registered nothing"]);
     let half = hostile(&folder, "half", &["-DHALF"]);
-    refused(&half, Code::InvalidArgument, &["nonsense"]);
+    refused(&half, Code::InvalidArgument, &["HostileBad: TF_OpDefinitionBuilderAddAttr(op, \"T: nonsense\")"]);
     let known = hostile(&folder, "known", &["-DOP=\"Known\"", "-DKERNEL=\"Known\""]);
     refused(
         &known,

@@ -39,6 +39,18 @@ unsafe fn change(builder: *mut TF_OpDefinitionBuilder, change: impl FnOnce(OpDef
     });
 }
 
+/// What is wrong with a declaration, by the names of the functions that it was made with.
+fn in_c(error: &Error) -> Error {
+    let mut message = error.message().to_owned();
+    for (own, function) in [("attr", "AddAttr"), ("input", "AddInput"), ("output", "AddOutput")] {
+        for before in [" ", "`"] {
+            message = message
+                .replace(&format!("{before}{own}(\""), &format!("{before}TF_OpDefinitionBuilder{function}(op, \""));
+        }
+    }
+    Error::new(error.code(), message)
+}
+
 /// Begins the declaration of an op.
 pub unsafe extern "C" fn TF_NewOpDefinitionBuilder(name: *const c_char) -> *mut TF_OpDefinitionBuilder {
     guarded(ptr::null_mut(), || {
@@ -62,7 +74,8 @@ pub unsafe extern "C" fn TF_RegisterOpDefinition(builder: *mut TF_OpDefinitionBu
         let registered = match (builder.failure, builder.op) {
             (Some(failure), _) => Err(failure),
             (None, Some(op)) => {
-                op.build().and_then(|def| take_op(PendingOp { def, shape_function: builder.shape_function }))
+                let def = op.build().map_err(|error| in_c(&error));
+                def.and_then(|def| take_op(PendingOp { def, shape_function: builder.shape_function }))
             }
             (None, None) => Err(Error::internal("a declaration is put back after each change")),
         };
@@ -142,5 +155,23 @@ pub unsafe extern "C" fn TF_OpDefinitionBuilderSetShapeInferenceFunction(
     // SAFETY: as said in `host`.
     if let Some(builder) = unsafe { builder.cast::<Builder>().as_mut() } {
         builder.shape_function = function;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_in_terms_of_c() {
+        let said = |op: OpDefBuilder| in_c(&op.build().unwrap_err()).message().to_owned();
+        let op = || OpDefBuilder::new("Own");
+        let advice = said(op().input("x: S"));
+        assert!(advice.contains("declare it with `TF_OpDefinitionBuilderAddAttr(op, \"S: type\")`"), "{advice}");
+        assert!(advice.contains(": TF_OpDefinitionBuilderAddInput(op, \"x: S\")"), "{advice}");
+        for text in [said(op().attr("T: nonsense")), said(op().output("y: N * float")), said(op().output("y")), advice]
+        {
+            assert!(!text.contains("attr(\"") && !text.contains(" output(\"") && !text.contains(" input(\""), "{text}");
+        }
     }
 }
