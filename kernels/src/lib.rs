@@ -7,6 +7,7 @@
 //! | `kernlink-kernels-element-wise` | `math`, `nn` | functions of each element, activations |
 //! | `kernlink-kernels-math` | `math` | casts, reductions, products of matrices |
 //! | `kernlink-kernels-nn` | `nn` | convolution, pooling, normalisation, losses |
+//! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-sparse` | `sparse` | sparse and ragged tensors, sums of picked rows, sets |
 //! | `kernlink-kernels-string` | `string` | strings |
@@ -29,6 +30,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_math::KERNLINK_PROVIDER,
     #[cfg(feature = "nn")]
     &kernlink_kernels_nn::KERNLINK_PROVIDER,
+    #[cfg(feature = "image")]
+    &kernlink_kernels_image::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
     #[cfg(feature = "sparse")]

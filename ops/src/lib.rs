@@ -15,6 +15,7 @@
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
+//! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
 //! | [`mod@io`] | `io` | checkpoints and files |
 //! | [`mod@list`] | `list` | lists, maps and optionals that are values |
 //! | [`mod@logging`] | `logging` | assertions, printing, summaries |
@@ -50,6 +51,8 @@ pub mod flow;
 pub mod function;
 #[cfg(feature = "gradients")]
 mod gradients;
+#[cfg(feature = "image")]
+pub mod image;
 #[cfg(any(feature = "array", feature = "math", feature = "sparse"))]
 mod infer;
 #[cfg(feature = "io")]
@@ -94,6 +97,8 @@ pub use data_flow::*;
 pub use feature::feature_of;
 pub use flow::*;
 pub use function::*;
+#[cfg(feature = "image")]
+pub use image::*;
 #[cfg(feature = "io")]
 pub use io::*;
 #[cfg(feature = "list")]

@@ -1,7 +1,5 @@
 //! Images, `[batch, rows, columns, channels]`, in another size.
 
-use kernlink::Result;
-use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink_macros::register_op;
 
 use crate::shapes;
@@ -13,7 +11,7 @@ use crate::shapes;
     input("images: T"),
     input("size: int32", "The new numbers of rows and columns, a vector."),
     output("resized_images: float"),
-    shape_fn = resized_shape,
+    shape_fn = shapes::resize_shape,
 )]
 pub enum Resizing {
     /// Images in another size, each pixel a weighted mean of the four around its place.
@@ -24,22 +22,6 @@ pub enum Resizing {
         output("resized_images: T")
     )]
     ResizeNearestNeighbor,
-}
-
-fn resized_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let images = c.with_rank(c.input(0), 4)?;
-    sized_images(c, c.dim(images, 0), c.dim(images, 3))
-}
-
-/// Output 0: images of the size that input 1 holds.
-fn sized_images(c: &InferenceContext<'_>, batch: DimHandle, channels: DimHandle) -> Result<()> {
-    let size = c.with_rank(c.input(1), 1)?;
-    c.with_value(c.dim(size, 0), 2)?;
-    let [rows, columns] = match c.input_i64s(1)?.as_deref() {
-        Some(&[rows, columns]) => [c.make_dim(rows), c.make_dim(columns)],
-        _ => [c.unknown_dim(), c.unknown_dim()],
-    };
-    shapes::output_shape(c, c.make_shape([batch, rows, columns, channels]))
 }
 
 /// The gradient of [`ResizeBilinear`].
@@ -62,6 +44,6 @@ pub struct ResizeBilinearGrad;
     input("grads: T", "The gradient of the resized images."),
     input("size: int32", "The numbers of rows and columns of the images, a vector."),
     output("output: T"),
-    shape_fn = resized_shape,
+    shape_fn = shapes::resize_shape,
 )]
 pub struct ResizeNearestNeighborGrad;

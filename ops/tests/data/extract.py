@@ -25,7 +25,11 @@ def declared():
             op, family = match.groups()
             named = re.search(r'^    name = "(.*)",$', match[0], re.MULTILINE)
             op = named[1] if named else op
-            yield from [op] if op else re.findall(r"^    (\w+),$", family, re.MULTILINE)
+            if op:
+                yield op
+            # A variant's own name stands before it; its identifier is no op of TensorFlow's then, and drops out.
+            for variant, own in re.findall(r'^    (\w+),$|^    #\[op\(.*?\bname = "(.*?)"', family or "", re.MULTILINE):
+                yield variant or own
 
 
 def of_tests():

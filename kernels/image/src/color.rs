@@ -1,0 +1,158 @@
+//! RGBToHSV and HSVToRGB.
+
+use kernlink::dtype::{Number, Pod, bf16, f16};
+use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::{Result, ensure};
+use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::number::{Computed, Float};
+use kernlink_kernels_common::widest;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{HSVToRGB, RGBToHSV};
+
+/// A dtype of colours, each step of whose computations is rounded to the dtype.
+trait Part: Computed<Wide: Float> {
+    /// The nearest number of the dtype.
+    fn rounded(wide: Self::Wide) -> Self::Wide;
+}
+
+impl Part for f32 {
+    #[inline(always)]
+    fn rounded(wide: f32) -> f32 {
+        wide
+    }
+}
+
+impl Part for f64 {
+    #[inline(always)]
+    fn rounded(wide: f64) -> f64 {
+        wide
+    }
+}
+
+impl Part for f16 {
+    #[inline(always)]
+    fn rounded(wide: f32) -> f32 {
+        <f16 as Float16>::rounded(wide)
+    }
+}
+
+impl Part for bf16 {
+    #[inline(always)]
+    fn rounded(wide: f32) -> f32 {
+        <bf16 as Float16>::rounded(wide)
+    }
+}
+
+/// What is not NaN of two, and the first if neither is.
+#[inline(always)]
+fn max<W: Float>(a: W, b: W) -> W {
+    if a < b { b } else { a }
+}
+
+#[inline(always)]
+fn min<W: Float>(a: W, b: W) -> W {
+    if b < a { b } else { a }
+}
+
+/// A small whole number.
+#[inline(always)]
+fn whole<W: Number>(number: u8) -> W {
+    W::from_i64(number.into())
+}
+
+#[inline(always)]
+fn hsv<T: Part>([r, g, b]: [T::Wide; 3]) -> [T::Wide; 3] {
+    let (zero, one, round) = (T::Wide::ZERO, T::Wide::ONE, T::rounded);
+    let parts = |count| round(whole::<T::Wide>(count) / whole(6));
+    let value = max(max(r, g), b);
+    let range = round(value - min(min(r, g), b));
+    let saturation = if value > zero { round(range / value) } else { zero };
+    let norm = round(round(one / range) * parts(1));
+    let of = |a: T::Wide, b: T::Wide| round(norm * round(a - b));
+    let from_green = round(of(b, r) + parts(2));
+    let from_blue = round(of(r, g) + parts(4));
+    let hue = if r == value {
+        of(g, b)
+    } else if g == value {
+        from_green
+    } else {
+        from_blue
+    };
+    let hue = if range > zero { hue } else { zero };
+    let hue = if hue < zero { round(hue + one) } else { hue };
+    [hue, saturation, value]
+}
+
+#[inline(always)]
+fn rgb<T: Part>([hue, saturation, value]: [T::Wide; 3]) -> [T::Wide; 3] {
+    let (zero, one, two, round) = (T::Wide::ZERO, T::Wide::ONE, whole::<T::Wide>(2), T::rounded);
+    let place = round(hue * whole(6));
+    let distance = |from| round(place - whole(from)).abs();
+    let clipped = |part| min(max(part, zero), one);
+    let parts = [round(distance(3) - one), round(two - distance(2)), round(two - distance(4))].map(clipped);
+    let white = round(one - saturation);
+    parts.map(|part| round(round(white + round(saturation * part)) * value))
+}
+
+/// Pixels that are converted at once: their parts are apart then, so that the loop over them uses vectors.
+const GROUP: usize = 16;
+
+/// `f` of each three numbers.
+#[inline(always)]
+fn convert<T: Part>(source: &[T], target: &mut [T], f: impl Fn([T::Wide; 3]) -> [T::Wide; 3]) {
+    let (groups, rest) = source.as_chunks::<{ 3 * GROUP }>();
+    let (targets, last) = target.as_chunks_mut::<{ 3 * GROUP }>();
+    for (group, target) in groups.iter().zip(targets) {
+        let wide = T::widen_chunk(group);
+        let mut parts = [[T::Wide::ZERO; GROUP]; 3];
+        for pixel in 0..GROUP {
+            let found = f([wide[3 * pixel], wide[3 * pixel + 1], wide[3 * pixel + 2]]);
+            (parts[0][pixel], parts[1][pixel], parts[2][pixel]) = (found[0], found[1], found[2]);
+        }
+        for pixel in 0..GROUP {
+            for part in 0..3 {
+                target[3 * pixel + part] = T::narrow(parts[part][pixel]);
+            }
+        }
+    }
+    for (pixel, target) in rest.as_chunks::<3>().0.iter().zip(last.as_chunks_mut::<3>().0) {
+        *target = f(pixel.map(T::widen)).map(T::narrow);
+    }
+}
+
+widest! {
+    fn to_hsv<T: Part>(source: &[T], target: &mut [T]) {
+        convert(source, target, hsv::<T>);
+    }
+}
+
+widest! {
+    fn to_rgb<T: Part>(source: &[T], target: &mut [T]) {
+        convert(source, target, rgb::<T>);
+    }
+}
+
+/// Converts all pixels of input 0.
+fn each_pixel<T: Pod>(ctx: &mut RawContext<'_>, convert: fn(&[T], &mut [T])) -> Result<()> {
+    let images = ctx.input_at(0)?;
+    let shape = images.shape();
+    ensure!(shape.rank() >= 1, InvalidArgument, "input must be at least 1D, not a scalar");
+    let channels = shape[shape.rank() - 1];
+    ensure!(channels == 3, FailedPrecondition, "input must have 3 channels but has {channels}: its shape is {shape}");
+    let source = images.as_slice::<T>()?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, 3, 2, |first, target| {
+        convert(&source[first..][..target.len()], target);
+    });
+    ctx.set_output_at(0, output)
+}
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
+fn rgb_to_hsv<T: Part>(ctx: &mut KernelContext<'_, RGBToHSV>) -> Result<()> {
+    each_pixel(ctx, to_hsv::<T>)
+}
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
+fn hsv_to_rgb<T: Part>(ctx: &mut KernelContext<'_, HSVToRGB>) -> Result<()> {
+    each_pixel(ctx, to_rgb::<T>)
+}
