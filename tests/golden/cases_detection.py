@@ -1,7 +1,7 @@
-"""Non-maximum suppression; crops of boxes, with gradients; boxes that are drawn, and boxes by lot; glimpses."""
+"""Non-maximum suppression of boxes: its versions, by a matrix of overlaps, and of several classes."""
 import numpy as np
 
-from golden import R, T, bad, dtypes, f32, i32, i64, many, one, some, tol
+from golden import T, bad, f32, i32, many, one, tol
 
 FLOATS = ("float", "half")
 

@@ -169,7 +169,6 @@ impl<T: Pixel> Image<'_, T> {
         pixel: impl Fn(&Self, f32, f32, &mut [T]),
     ) {
         let [a0, a1, a2, b0, b1, b2, c0, c1] = *transform;
-        let (last_row, last_column) = (self.rows as f32 - 1.0, self.columns as f32 - 1.0);
         let to_y = y as f32;
         for (x, target) in target.chunks_exact_mut(self.channels).enumerate() {
             let to_x = x as f32;
@@ -180,10 +179,6 @@ impl<T: Pixel> Image<'_, T> {
             }
             let from_x = mode.place((a0 * to_x + a1 * to_y + a2) / projection, self.columns);
             let from_y = mode.place((b0 * to_x + b1 * to_y + b2) / projection, self.rows);
-            if from_x < 0.0 || from_x > last_column || from_y < 0.0 || from_y > last_row {
-                target.fill(self.outside);
-                continue;
-            }
             pixel(self, from_y, from_x, target);
         }
     }

@@ -9,7 +9,7 @@ use super::{long_dims, shape_of};
 use crate::*;
 
 /// Height and width.
-fn sides(g: &mut GradientScope<'_>, images: &ShapeOf) -> Result<Value> {
+pub(super) fn sides(g: &mut GradientScope<'_>, images: &ShapeOf) -> Result<Value> {
     let dims = g.dims(images)?;
     let dims = cast(g, dims, DataType::Int32).build()?;
     strided_slice(g, dims, &[1i32][..], &[3i32][..], &[1i32][..]).build()

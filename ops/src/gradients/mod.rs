@@ -22,6 +22,8 @@ mod order;
 mod partitions;
 #[cfg(feature = "sparse")]
 mod picked;
+#[cfg(feature = "image")]
+mod pictures;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;

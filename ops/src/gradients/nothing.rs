@@ -58,6 +58,19 @@ not_differentiable!(
     QueueSize
 );
 
+#[cfg(feature = "image")]
+not_differentiable!(
+    DrawBoundingBoxes,
+    ExtractGlimpse,
+    HSVToRGB,
+    NonMaxSuppression,
+    NonMaxSuppressionV2,
+    NonMaxSuppressionWithOverlaps,
+    RandomCrop,
+    SampleDistortedBoundingBox,
+    SampleDistortedBoundingBoxV2
+);
+
 #[cfg(feature = "logging")]
 not_differentiable!(
     Assert,
