@@ -443,6 +443,42 @@ def images(file):
                         [file.values(dtype, (2, 2, 2, 2)), file.values(dtype, (2, 2, 2, 2)), file.values("float", (2,))])
 
 
+def pictures(file):
+    """Images that are cropped, resized by cubic functions, scaled, transformed, or given in other colours."""
+    ways = ((False, False), (True, False), (False, True))
+    for dtype in FLOATS:
+        x = lambda *shape: file.values(dtype, shape)
+        for align, half in ways:
+            file.case(f"ResizeBicubic_{dtype}", lambda x, a=align, h=half: raw.ResizeBicubic(
+                images=x, size=[3, 5], align_corners=a, half_pixel_centers=h), [x(2, 4, 3, 2)])
+        if dtype != "bfloat16":
+            boxes = np.float32([[0, 0.1, 0.9, 1], [0.2, -0.3, 1.2, 0.6], [0.8, 0.7, 0.1, 0.2]])
+            for method in ("bilinear", "nearest"):
+                for size in ([3, 2], [1, 4]):
+                    file.case(f"CropAndResize_{dtype}_{method}", lambda x, b, m=method, n=size: raw.CropAndResize(
+                        image=x, boxes=b, box_ind=[1, 0, 1], crop_size=n, method=m), [x(2, 4, 5, 2), boxes])
+        colors = file.random.uniform(0.05, 1.0, (2, 7, 3)).astype(DTYPES[dtype].as_numpy_dtype)
+        file.case(f"RGBToHSV_{dtype}", lambda x: raw.RGBToHSV(images=x), [colors])
+        ties = np.array([[r, g, b] for r in (0, 0.5, 1) for g in (0, 0.5, 1) for b in (0, 0.5, 1)])
+        file.case(f"RGBToHSV_{dtype}_ties", lambda x: raw.RGBToHSV(images=x), [ties.astype(DTYPES[dtype].as_numpy_dtype)])
+        # TensorFlow refuses gradients of transformed images of bfloat16.
+        for interpolation in ("NEAREST", "BILINEAR") if dtype != "bfloat16" else ():
+            for mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
+                # Their inverses are rounded in ways of which a double shows more than a float, unless they are exact.
+                transforms = np.float32([[2, 0, -0.5, 0, 0.5, 1.25, 0, 0], [0, 1, 0.25, -1, 0, 3, 0, 0]] if dtype == "double" else [
+                    [1.1, 0.2, -0.6, -0.1, 0.9, 0.7, 0.01, -0.02], [0.8, 0, 0.3, 0, 1.2, -1.1, 0, 0]])
+                common = {"output_shape": [3, 4], "interpolation": interpolation, "fill_mode": mode, "transforms": transforms}
+                file.case(f"ImageProjectiveTransformV2_{dtype}_{interpolation}_{mode}",
+                          lambda x, c=common: raw.ImageProjectiveTransformV2(images=x, **c), [x(2, 4, 5, 2)], False)
+                file.case(f"ImageProjectiveTransformV3_{dtype}_{interpolation}_{mode}",
+                          lambda x, c=common: raw.ImageProjectiveTransformV3(images=x, fill_value=1.5, **c), [x(2, 4, 5, 2)], False)
+    for kernel in ("lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"):
+        for antialias in (False, True):
+            file.case(f"ScaleAndTranslate_{kernel}", lambda x, k=kernel, a=antialias: raw.ScaleAndTranslate(
+                images=x, size=[3, 5], scale=[0.6, 1.3], translation=[0.2, -0.7], kernel_type=k, antialias=a),
+                [file.values("float", (2, 4, 3, 2))])
+
+
 def seconds(file):
     """Gradients of the gradients that are ops; functions of two elements that are rarely used."""
     for op in ("ReciprocalGrad", "InvGrad", "SqrtGrad", "RsqrtGrad", "TanhGrad", "SigmoidGrad"):
@@ -610,7 +646,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, seconds, places, sparse, others):
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, pictures, seconds, places, sparse, others):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

@@ -240,12 +240,15 @@ pub(crate) fn check(
     let lenient = matches!(
         case.op.as_str(),
         "AccumulateNV2"
+            | "CropAndResizeGradBoxes"
             | "MatrixSetDiagV2"
             | "MatrixSetDiagV3"
             | "MaxPoolWithArgmax"
             | "PlaceholderWithDefault"
+            | "ResizeBicubicGrad"
             | "ResizeBilinearGrad"
             | "ResourceConditionalAccumulator"
+            | "ScaleAndTranslateGrad"
             | "SoftmaxCrossEntropyWithLogits"
             | "StackV2"
             | "StringNGrams"

@@ -244,10 +244,90 @@ def bincount(op):
     return [P(shape(), kind), maybe(R.choice([0, 1, 5, 5, -1, [3]]), kind), P(shape())], {}
 
 
-@case("ResizeBilinear", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad")
+@case("ResizeBilinear", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad", "ResizeArea", "ResizeBicubic")
 def resize(op):
     x = R.choice([shape(), shape(4), shape(4)])
     return [P(x), maybe(R.choice([[3, 4], [3, 4], [0, 2], [5], [-1, 2]]), "int32")], {}
+
+
+def sizes():
+    return maybe(R.choice([[3, 4], [3, 4], [0, 2], [5], [-1, 2]]), "int32")
+
+
+def scalar(dtype="float32"):
+    """Mostly a scalar of unknown value."""
+    return P(R.choice([[], [], [], None, [2]] if R.random() < 0.3 else [[]]), dtype)
+
+
+def images():
+    return P(R.choice([shape(), shape(4), shape(4), [2, 6, None, 3], [None, 4, 4, 3]]))
+
+
+@case("ScaleAndTranslate")
+def scale(op):
+    return [images(), sizes(), P(shape(1)), P(shape(1))], {}
+
+
+@case("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
+def projective(op):
+    return [images(), P(shape(2)), sizes(), *([scalar()] if op.endswith("V3") else [])], {"interpolation": "NEAREST"}
+
+
+@case("CropAndResize")
+def crop(op):
+    return [images(), P(R.choice([[5, 4], [None, 4], [3, None], shape(2)])), P(R.choice([[5], [None], shape(1)]), "int32"), sizes()], {}
+
+
+@case("CropAndResizeGradImage")
+def crop_grad_image(op):
+    return [images(), P([5, 4]), P([5], "int32"), maybe(R.choice([[2, 6, 7, 3], [0, 6, 7, 3], [2, 6, 7], [2, 6, -2, 3], 4]), "int32")], {"T": tf.float32.as_datatype_enum}
+
+
+@case("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps")
+def suppression(op):
+    boxes = R.choice([[7, 7], [None, 7], [7, 6], shape(2)] if op.endswith("Overlaps") else [[7, 4], [None, 4], [7, None], [7, 5], shape(2)])
+    count = {"NonMaxSuppression": 0, "NonMaxSuppressionV2": 1, "NonMaxSuppressionV5": 3}.get(op, 2)
+    attrs = {"pad_to_max_output_size": R.random() < 0.5} if op.endswith(("V4", "V5")) else {}
+    return [P(boxes), P(R.choice([[7], [7], [None], None, shape(1)])), maybe(R.choice([3, 3, 0, -1, [3]]), "int32"), *(scalar() for _ in range(count))], attrs
+
+
+@case("CombinedNonMaxSuppression")
+def combined(op):
+    boxes = R.choice([[2, 7, 1, 4], [2, 7, 3, 4], [2, None, 1, 4], [None, 7, 2, 4], shape(4)])
+    limits = [maybe(R.choice([3, 3, 9, 0, -1, [3]]), "int32") for _ in range(2)]
+    return [P(boxes), P(R.choice([[2, 7, 3], [2, 7, 3], [2, None, None], None, shape(3)])), *limits, scalar(), scalar()], {"pad_per_class": R.random() < 0.5}
+
+
+@case("DrawBoundingBoxes", "DrawBoundingBoxesV2")
+def draw(op):
+    boxes = R.choice([[2, 5, 4], [None, None, 4], [2, 5, 3], shape(3)])
+    return [P(R.choice([[2, 6, 7, 3], [2, 6, 7, 2], [2, 6, 7, None], shape(4), shape(2)])), P(boxes), *([P(shape(2))] if op.endswith("V2") else [])], {}
+
+
+@case("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox")
+def sample(op):
+    inputs = [P(R.choice([[3], [3], [None], None, [2], [1, 3]]), "int32"), P(R.choice([[1, 5, 4], [None, None, None], None, [1, 5, 3], [5, 4]]))]
+    if op != "SampleDistortedBoundingBox":
+        inputs.append(scalar())
+    if op.startswith("Stateless"):
+        inputs.append(P(R.choice([[2], [2], [None], [3]]), "int64"))
+    return inputs, {}
+
+
+@case("ExtractGlimpse", "ExtractGlimpseV2")
+def glimpse(op):
+    noise = R.choice([{}, {}, {"noise": "zero"}, {"noise": "zero", "uniform_noise": False}, {"noise": ""}])
+    return [images(), sizes(), P(R.choice([[2, 2], [None, 2], [2, None], [3, 2], [2, 3], shape(2)]))], noise
+
+
+@case("RGBToHSV", "HSVToRGB")
+def color(op):
+    return [P(R.choice([[2, 3], [3], [None, None], [4, 2], [], None, [2, 5, None]]))], {}
+
+
+@case("AdjustHue", "AdjustSaturation", "AdjustContrastv2")
+def adjust(op):
+    return [P(R.choice([shape(3), shape(4), shape(2), [6, 7, 3]])), scalar()], {}
 
 
 @case("MatMul", "BatchMatMul", "BatchMatMulV2")

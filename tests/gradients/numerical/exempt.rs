@@ -11,8 +11,13 @@ pub(super) struct Exempt {
 /// Samples, whose gradients say how they move so that the probability of less stays as it is.
 const SAMPLES: &str = "the samples come by rejection; own.rs holds the gradient against their distribution";
 
+/// Images that are seen through transforms.
+const INVERSE: &str = "what flows back is seen through the inverse transform, as in TensorFlow, which is near the slope at best";
+
 /// Ops.
 pub(super) const OPS: &[(&str, &str)] = &[
+    ("ImageProjectiveTransformV2", INVERSE),
+    ("ImageProjectiveTransformV3", INVERSE),
     ("PreventGradient", "its gradient is an error, as it is asked to be"),
     ("RandomGamma", SAMPLES),
     ("StatelessRandomGammaV2", SAMPLES),
@@ -45,6 +50,8 @@ pub(super) const ARGUMENTS: &[(&str, &str, &str)] = &[
     ("MatrixDiagV3", "padding_value", NO_SLOPE),
     ("PadV2", "constant_values", NO_SLOPE),
     ("Polygamma", "a", "an order, which is whole"),
+    ("ScaleAndTranslate", "scale", NO_SLOPE),
+    ("ScaleAndTranslate", "translation", NO_SLOPE),
     ("SparseAdd", "thresh", "a limit, at which the function has no slope"),
     ("StatelessParameterizedTruncatedNormal", "minvals", SAMPLES),
     ("StatelessParameterizedTruncatedNormal", "maxvals", SAMPLES),
@@ -80,6 +87,7 @@ pub(super) const NOT_COMPLEX: &[(&str, &str)] = &[
 /// these ops at other points.
 pub(super) const OTHER_POINTS: &[(&str, &str)] = &[
     ("ClipByValue_", "two elements meet a limit"),
+    ("CropAndResize_", "some boxes reach beyond the images, and copies of the nearest pixels have no slope by boxes"),
     ("CrossEntropy_", "the gradient takes labels for distributions, which these are not"),
     ("FusedBatchNormGrad_1_", "the statistics are not those of `x`"),
     ("FusedBatchNormGradV2_1_", "the statistics are not those of `x`"),
