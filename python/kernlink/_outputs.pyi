@@ -22,6 +22,12 @@ class BroadcastGradientArgs(NamedTuple):
     r0: Tensor
     r1: Tensor
 
+class CombinedNonMaxSuppression(NamedTuple):
+    nmsed_boxes: Tensor
+    nmsed_scores: Tensor
+    nmsed_classes: Tensor
+    valid_detections: Tensor
+
 class DenseToDenseSetOperation(NamedTuple):
     result_indices: Tensor
     result_values: Tensor
@@ -109,6 +115,15 @@ class Merge(NamedTuple):
     output: Tensor
     value_index: Tensor
 
+class NonMaxSuppressionV4(NamedTuple):
+    selected_indices: Tensor
+    valid_outputs: Tensor
+
+class NonMaxSuppressionV5(NamedTuple):
+    selected_indices: Tensor
+    selected_scores: Tensor
+    valid_outputs: Tensor
+
 class OrderedMapUnstageNoKey(NamedTuple):
     key: Tensor
     values: list[Tensor]
@@ -143,6 +158,16 @@ class RefMerge(NamedTuple):
 class RefSwitch(NamedTuple):
     output_false: Tensor
     output_true: Tensor
+
+class SampleDistortedBoundingBox(NamedTuple):
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+class SampleDistortedBoundingBoxV2(NamedTuple):
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
 
 class SoftmaxCrossEntropyWithLogits(NamedTuple):
     loss: Tensor
@@ -242,6 +267,11 @@ class StatelessRandomGetKeyCounterAlg(NamedTuple):
     key: Tensor
     counter: Tensor
     alg: Tensor
+
+class StatelessSampleDistortedBoundingBox(NamedTuple):
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
 
 class StringNGrams(NamedTuple):
     ngrams: Tensor

@@ -46,6 +46,24 @@ def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
 def add_v2(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`. Integers wrap. The shapes broadcast."""
 
+def adjust_contrast(
+    images: TensorLike,
+    contrast_factor: TensorLike,
+    min_value: TensorLike,
+    max_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`AdjustContrastv2`] with results clipped to a range."""
+
+def adjust_contrastv2(images: TensorLike, contrast_factor: TensorLike, name: str | None = None) -> Tensor:
+    """Images whose pixels are as many times as far from the mean of their channel as `contrast_factor` says."""
+
+def adjust_hue(images: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """Images of red, green and blue whose hues are turned by `delta`."""
+
+def adjust_saturation(images: TensorLike, scale: TensorLike, name: str | None = None) -> Tensor:
+    """Images of red, green and blue whose saturations are multiplied by `scale`."""
+
 def all(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements over some dimensions are true. Of nothing, yes."""
 
@@ -583,6 +601,19 @@ def clip_by_value(
 ) -> Tensor:
     """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
 
+def combined_non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> _outputs.CombinedNonMaxSuppression:
+    """The best boxes of all classes of each image, after those of each class that overlap are left out."""
+
 def complex(real: TensorLike, imag: TensorLike, Tout: DTypeLike = _dtypes.complex64, name: str | None = None) -> Tensor:
     """The complex number `real + i * imag`. The shapes broadcast."""
 
@@ -672,6 +703,38 @@ def cosh(x: TensorLike, name: str | None = None) -> Tensor:
 
 def count_up_to(ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
     """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def crop_and_resize(
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    crop_size: TensorLike,
+    method: Literal['bilinear', 'nearest'] = 'bilinear',
+    extrapolation_value: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """What boxes contain of images, each in the same size."""
+
+def crop_and_resize_grad_boxes(
+    grads: TensorLike,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    method: Literal['bilinear'] = 'bilinear',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`CropAndResize`] with respect to the boxes."""
+
+def crop_and_resize_grad_image(
+    grads: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    image_size: TensorLike,
+    T: DTypeLike,
+    method: Literal['bilinear', 'nearest'] = 'bilinear',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`CropAndResize`] with respect to the images."""
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross products of the vectors of three elements in the last dimension."""
@@ -869,6 +932,17 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast."""
 
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, name: str | None = None) -> Tensor:
+    """Images with the outlines of boxes, in colours that take turns."""
+
+def draw_bounding_boxes_v2(
+    images: TensorLike,
+    boxes: TensorLike,
+    colors: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Images with the outlines of boxes, in colours that are given."""
+
 def dynamic_partition(
     data: TensorLike,
     partitions: TensorLike,
@@ -944,6 +1018,30 @@ def expand_dims(input: TensorLike, axis: TensorLike, name: str | None = None) ->
 
 def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """`e^x - 1`, precise where `x` is near zero."""
+
+def extract_glimpse(
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str | bytes = 'uniform',
+    name: str | None = None,
+) -> Tensor:
+    """A window around a place in each image."""
+
+def extract_glimpse_v2(
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str | bytes = 'uniform',
+    name: str | None = None,
+) -> Tensor:
+    """A window in each image: around the place if it is centred and normalized, else beginning there."""
 
 def extract_image_patches(
     images: TensorLike,
@@ -1123,6 +1221,9 @@ def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
 
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
+    """Red, green and blue of colours whose parts are hue, saturation and value."""
+
 def hash_table(
     key_dtype: DTypeLike,
     value_dtype: DTypeLike,
@@ -1183,6 +1284,27 @@ def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def imag(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The imaginary part."""
+
+def image_projective_transform_v2(
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    interpolation: str | bytes,
+    fill_mode: str | bytes = 'CONSTANT',
+    name: str | None = None,
+) -> Tensor:
+    """Images seen through projective transforms; outside of them is 0."""
+
+def image_projective_transform_v3(
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    fill_value: TensorLike,
+    interpolation: str | bytes,
+    fill_mode: str | bytes = 'CONSTANT',
+    name: str | None = None,
+) -> Tensor:
+    """Images seen through projective transforms."""
 
 def image_summary(
     tag: TensorLike,
@@ -1820,6 +1942,67 @@ def no_op(name: str | None = None) -> Effect:
 def non_deterministic_ints(shape: TensorLike, dtype: DTypeLike = _dtypes.int64, name: str | None = None) -> Tensor:
     """Random integers of the whole range of the dtype, different ones each time."""
 
+def non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep: by falling scores, those that overlap with none that is kept already."""
+
+def non_max_suppression_v2(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep: by falling scores, those that overlap with none that is kept already."""
+
+def non_max_suppression_v3(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`NonMaxSuppressionV2`] of the boxes whose scores are above `score_threshold`."""
+
+def non_max_suppression_v4(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> _outputs.NonMaxSuppressionV4:
+    """[`NonMaxSuppressionV3`] that says how many boxes were chosen, and may fill up with zeros."""
+
+def non_max_suppression_v5(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    soft_nms_sigma: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> _outputs.NonMaxSuppressionV5:
+    """Which boxes to keep, where boxes that overlap with kept ones may also lose a part of their scores instead."""
+
+def non_max_suppression_with_overlaps(
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep, by a matrix of how much they overlap."""
+
 def not_equal(x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
 
@@ -2154,6 +2337,9 @@ def queue_size(handle: TensorLike, name: str | None = None) -> Tensor:
 def queue_size_v2(handle: TensorLike, name: str | None = None) -> Tensor:
     """The number of elements in a queue."""
 
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
+    """Hue, saturation and value of colours whose parts are red, green and blue."""
+
 def ragged_bincount(
     splits: TensorLike,
     values: TensorLike,
@@ -2214,6 +2400,9 @@ def ragged_tensor_to_tensor(
     name: str | None = None,
 ) -> Tensor:
     """A ragged tensor as a dense one, with a default value where rows are short."""
+
+def random_crop(image: TensorLike, size: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+    """A random part of an image."""
 
 def random_gamma(
     shape: TensorLike,
@@ -2401,6 +2590,27 @@ def remove_kernel(names: TensorLike, name: str | None = None) -> Tensor:
 
 def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """The same elements in the same order under another shape."""
+
+def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """Images in another size, each pixel the mean of the area that it covers."""
+
+def resize_bicubic(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a weighted sum of the sixteen around its place, by cubic functions."""
+
+def resize_bicubic_grad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeBicubic`]."""
 
 def resize_bilinear(
     images: TensorLike,
@@ -3088,6 +3298,34 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 def rsqrt_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Rsqrt`: `dy * -0.5 * y³`. Of complex numbers the conjugate of `y` counts."""
 
+def sample_distorted_bounding_box(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    min_object_covered: float = 0.1,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.SampleDistortedBoundingBox:
+    """A random box in an image that covers enough of one of the boxes that are given."""
+
+def sample_distorted_bounding_box_v2(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.SampleDistortedBoundingBoxV2:
+    """A random box in an image that covers enough of one of the boxes that are given."""
+
 def save(filename: TensorLike, tensor_names: TensorLike, data: Sequence[TensorLike], name: str | None = None) -> Effect:
     """Saves tensors in a file of the first checkpoint format."""
 
@@ -3111,6 +3349,28 @@ def save_v2(
 
 def scalar_summary(tags: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with one number for each tag."""
+
+def scale_and_translate(
+    images: TensorLike,
+    size: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str | bytes = 'lanczos3',
+    antialias: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Images that are scaled and moved, each pixel a weighted sum of those around its place."""
+
+def scale_and_translate_grad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str | bytes = 'lanczos3',
+    antialias: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ScaleAndTranslate`]."""
 
 def scatter_add(
     ref: TensorLike,
@@ -4271,6 +4531,19 @@ def stateless_random_uniform_v2(
     name: str | None = None,
 ) -> Tensor:
     """Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter."""
+
+def stateless_sample_distorted_bounding_box(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike,
+    seed: TensorLike,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.StatelessSampleDistortedBoundingBox:
+    """A random box in an image that covers enough of one of the boxes that are given, the same for the same seed."""
 
 def stateless_shuffle(
     value: TensorLike,

@@ -48,6 +48,25 @@ def AddN(*, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
 def AddV2(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`. Integers wrap. The shapes broadcast."""
 
+def AdjustContrast(
+    *,
+    images: TensorLike,
+    contrast_factor: TensorLike,
+    min_value: TensorLike,
+    max_value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`AdjustContrastv2`] with results clipped to a range."""
+
+def AdjustContrastv2(*, images: TensorLike, contrast_factor: TensorLike, name: str | None = None) -> Tensor:
+    """Images whose pixels are as many times as far from the mean of their channel as `contrast_factor` says."""
+
+def AdjustHue(*, images: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """Images of red, green and blue whose hues are turned by `delta`."""
+
+def AdjustSaturation(*, images: TensorLike, scale: TensorLike, name: str | None = None) -> Tensor:
+    """Images of red, green and blue whose saturations are multiplied by `scale`."""
+
 def All(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements over some dimensions are true. Of nothing, yes."""
 
@@ -624,6 +643,20 @@ def ClipByValue(
 ) -> Tensor:
     """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
 
+def CombinedNonMaxSuppression(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> _outputs.CombinedNonMaxSuppression:
+    """The best boxes of all classes of each image, after those of each class that overlap are left out."""
+
 def Complex(
     *,
     real: TensorLike,
@@ -723,6 +756,41 @@ def Cosh(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def CountUpTo(*, ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
     """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def CropAndResize(
+    *,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    crop_size: TensorLike,
+    method: Literal['bilinear', 'nearest'] = 'bilinear',
+    extrapolation_value: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """What boxes contain of images, each in the same size."""
+
+def CropAndResizeGradBoxes(
+    *,
+    grads: TensorLike,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    method: Literal['bilinear'] = 'bilinear',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`CropAndResize`] with respect to the boxes."""
+
+def CropAndResizeGradImage(
+    *,
+    grads: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    image_size: TensorLike,
+    T: DTypeLike,
+    method: Literal['bilinear', 'nearest'] = 'bilinear',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`CropAndResize`] with respect to the images."""
 
 def Cross(*, a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross products of the vectors of three elements in the last dimension."""
@@ -936,6 +1004,18 @@ def Div(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def DivNoNan(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast."""
 
+def DrawBoundingBoxes(*, images: TensorLike, boxes: TensorLike, name: str | None = None) -> Tensor:
+    """Images with the outlines of boxes, in colours that take turns."""
+
+def DrawBoundingBoxesV2(
+    *,
+    images: TensorLike,
+    boxes: TensorLike,
+    colors: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Images with the outlines of boxes, in colours that are given."""
+
 def DynamicPartition(
     *,
     data: TensorLike,
@@ -1014,6 +1094,32 @@ def ExpandDims(*, input: TensorLike, axis: TensorLike, name: str | None = None) 
 
 def Expm1(*, x: TensorLike, name: str | None = None) -> Tensor:
     """`e^x - 1`, precise where `x` is near zero."""
+
+def ExtractGlimpse(
+    *,
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str | bytes = 'uniform',
+    name: str | None = None,
+) -> Tensor:
+    """A window around a place in each image."""
+
+def ExtractGlimpseV2(
+    *,
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str | bytes = 'uniform',
+    name: str | None = None,
+) -> Tensor:
+    """A window in each image: around the place if it is centred and normalized, else beginning there."""
 
 def ExtractImagePatches(
     *,
@@ -1211,6 +1317,9 @@ def Greater(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def GreaterEqual(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
 
+def HSVToRGB(*, images: TensorLike, name: str | None = None) -> Tensor:
+    """Red, green and blue of colours whose parts are hue, saturation and value."""
+
 def HashTable(
     *,
     key_dtype: DTypeLike,
@@ -1275,6 +1384,29 @@ def Igammac(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def Imag(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The imaginary part."""
+
+def ImageProjectiveTransformV2(
+    *,
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    interpolation: str | bytes,
+    fill_mode: str | bytes = 'CONSTANT',
+    name: str | None = None,
+) -> Tensor:
+    """Images seen through projective transforms; outside of them is 0."""
+
+def ImageProjectiveTransformV3(
+    *,
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    fill_value: TensorLike,
+    interpolation: str | bytes,
+    fill_mode: str | bytes = 'CONSTANT',
+    name: str | None = None,
+) -> Tensor:
+    """Images seen through projective transforms."""
 
 def ImageSummary(
     *,
@@ -1970,6 +2102,73 @@ def NoOp(*, name: str | None = None) -> Effect:
 def NonDeterministicInts(*, shape: TensorLike, dtype: DTypeLike = _dtypes.int64, name: str | None = None) -> Tensor:
     """Random integers of the whole range of the dtype, different ones each time."""
 
+def NonMaxSuppression(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep: by falling scores, those that overlap with none that is kept already."""
+
+def NonMaxSuppressionV2(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep: by falling scores, those that overlap with none that is kept already."""
+
+def NonMaxSuppressionV3(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`NonMaxSuppressionV2`] of the boxes whose scores are above `score_threshold`."""
+
+def NonMaxSuppressionV4(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> _outputs.NonMaxSuppressionV4:
+    """[`NonMaxSuppressionV3`] that says how many boxes were chosen, and may fill up with zeros."""
+
+def NonMaxSuppressionV5(
+    *,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    soft_nms_sigma: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> _outputs.NonMaxSuppressionV5:
+    """Which boxes to keep, where boxes that overlap with kept ones may also lose a part of their scores instead."""
+
+def NonMaxSuppressionWithOverlaps(
+    *,
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Which boxes to keep, by a matrix of how much they overlap."""
+
 def NotEqual(*, x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
 
@@ -2332,6 +2531,9 @@ def QueueSize(*, handle: TensorLike, name: str | None = None) -> Tensor:
 def QueueSizeV2(*, handle: TensorLike, name: str | None = None) -> Tensor:
     """The number of elements in a queue."""
 
+def RGBToHSV(*, images: TensorLike, name: str | None = None) -> Tensor:
+    """Hue, saturation and value of colours whose parts are red, green and blue."""
+
 def RaggedBincount(
     *,
     splits: TensorLike,
@@ -2399,6 +2601,16 @@ def RaggedTensorToTensor(
     name: str | None = None,
 ) -> Tensor:
     """A ragged tensor as a dense one, with a default value where rows are short."""
+
+def RandomCrop(
+    *,
+    image: TensorLike,
+    size: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A random part of an image."""
 
 def RandomGamma(
     *,
@@ -2598,6 +2810,29 @@ def RemoveKernel(*, names: TensorLike, name: str | None = None) -> Tensor:
 
 def Reshape(*, tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """The same elements in the same order under another shape."""
+
+def ResizeArea(*, images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """Images in another size, each pixel the mean of the area that it covers."""
+
+def ResizeBicubic(
+    *,
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images in another size, each pixel a weighted sum of the sixteen around its place, by cubic functions."""
+
+def ResizeBicubicGrad(
+    *,
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ResizeBicubic`]."""
 
 def ResizeBilinear(
     *,
@@ -3341,6 +3576,36 @@ def Rsqrt(*, x: TensorLike, name: str | None = None) -> Tensor:
 def RsqrtGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Rsqrt`: `dy * -0.5 * y³`. Of complex numbers the conjugate of `y` counts."""
 
+def SampleDistortedBoundingBox(
+    *,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    min_object_covered: float = 0.1,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.SampleDistortedBoundingBox:
+    """A random box in an image that covers enough of one of the boxes that are given."""
+
+def SampleDistortedBoundingBoxV2(
+    *,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.SampleDistortedBoundingBoxV2:
+    """A random box in an image that covers enough of one of the boxes that are given."""
+
 def Save(
     *,
     filename: TensorLike,
@@ -3372,6 +3637,30 @@ def SaveV2(
 
 def ScalarSummary(*, tags: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with one number for each tag."""
+
+def ScaleAndTranslate(
+    *,
+    images: TensorLike,
+    size: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str | bytes = 'lanczos3',
+    antialias: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Images that are scaled and moved, each pixel a weighted sum of those around its place."""
+
+def ScaleAndTranslateGrad(
+    *,
+    grads: TensorLike,
+    original_image: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str | bytes = 'lanczos3',
+    antialias: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`ScaleAndTranslate`]."""
 
 def ScatterAdd(
     *,
@@ -4639,6 +4928,20 @@ def StatelessRandomUniformV2(
     name: str | None = None,
 ) -> Tensor:
     """Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter."""
+
+def StatelessSampleDistortedBoundingBox(
+    *,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike,
+    seed: TensorLike,
+    aspect_ratio_range: Sequence[float] = [0.75, 1.33],
+    area_range: Sequence[float] = [0.05, 1.0],
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    name: str | None = None,
+) -> _outputs.StatelessSampleDistortedBoundingBox:
+    """A random box in an image that covers enough of one of the boxes that are given, the same for the same seed."""
 
 def StatelessShuffle(
     *,

@@ -122,3 +122,67 @@ fn gradient_of_batch_norm_with_global_normalization() {
     let expected: [&[f32]; 5] = [&[0.5, -2.0, 0.25, 3.0], &[-0.75, -1.0], &[-0.0625, 3.75], &[1.5, 1.0], &[0.0, 0.0]];
     assert_eq!(found(false), expected);
 }
+
+/// What TensorFlow computes for graphs of version 1; in later ones it refuses the op.
+#[test]
+fn adjust_contrast_clips() {
+    let nodes = |input: Tensor| {
+        let attrs = [("T", AttrValue::Type(input.dtype()))];
+        vec![
+            constant("x", input),
+            constant("factor", Tensor::scalar(1.5f32)),
+            constant("least", Tensor::scalar(-1.0f32)),
+            constant("greatest", Tensor::scalar(12.0f32)),
+            node("y", "AdjustContrast", &["x", "factor", "least", "greatest"], &attrs),
+        ]
+    };
+    fn image<T: kernlink::dtype::Number>() -> Tensor {
+        let elements = [1, 2, 3, 4, 5, 10, 0, 13].map(T::from_i64);
+        Tensor::from_elements([1, 2, 2, 2], &elements).unwrap()
+    }
+    let images = [image::<f32>(), image::<f64>(), image::<u8>(), image::<i8>(), image::<i16>(), image::<i32>()];
+    for image in images {
+        let dtype = image.dtype();
+        let found = run(1, nodes(image), &["y"]).unwrap();
+        let expected = [0.375, -0.625, 3.375, 2.375, 6.375, 11.375, -1.0, 12.0];
+        assert_eq!(found[0].as_slice::<f32>().unwrap(), expected, "{dtype}");
+    }
+    assert_eq!(run(2, nodes(image::<f32>()), &["y"]).unwrap_err().code(), Code::Unimplemented);
+    let flat = Tensor::from_elements([2, 2], &[1.0f32; 4]).unwrap();
+    assert_eq!(run(1, nodes(flat), &["y"]).unwrap_err().code(), Code::InvalidArgument);
+}
+
+/// The parts that TensorFlow takes with the same seeds, in the first two runs.
+#[test]
+fn random_crop_takes_tensorflows_parts() {
+    let session = |size: [i64; 2], seeds: [i64; 2]| {
+        let numbers: Vec<i32> = (0..60).collect();
+        let image = Tensor::from_elements([5, 6, 2], &numbers).unwrap();
+        let attrs = [("T", AttrValue::Type(DataType::Int32)), ("seed", seeds[0].into()), ("seed2", seeds[1].into())];
+        let nodes = vec![
+            constant("x", image),
+            constant("size", Tensor::vector(&size).unwrap()),
+            node("y", "RandomCrop", &["x", "size"], &attrs),
+        ];
+        let versions = Some(VersionDef { producer: 7, min_consumer: 0, bad_consumers: Vec::new() });
+        let def = GraphDef { versions, ..graph(nodes) };
+        Graph::import(&def, &kernlink::registry().unwrap()).and_then(Session::new)
+    };
+    let parts = |size: [i64; 2], seeds: [i64; 2]| -> Vec<Vec<i32>> {
+        let session = session(size, seeds).unwrap();
+        let run = || session.run(&[], &["y"], &[]).unwrap()[0].as_slice::<i32>().unwrap().to_vec();
+        (0..2).map(|_| run()).collect()
+    };
+    let expected: [&[i32]; 2] =
+        [&[2, 3, 4, 5, 6, 7, 14, 15, 16, 17, 18, 19], &[6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23]];
+    assert_eq!(parts([2, 3], [3, 4]), expected);
+    let column = [4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31, 40, 41, 42, 43, 52, 53, 54, 55];
+    assert_eq!(parts([5, 2], [1, 0]), [column, column]);
+    assert_eq!(parts([5, 6], [1, 0])[0], (0..60).collect::<Vec<_>>());
+    for size in [[6, 2], [2, 7]] {
+        let error = session(size, [1, 0]).unwrap().run(&[], &["y"], &[]).unwrap_err();
+        assert_eq!(error.code(), Code::FailedPrecondition, "{size:?}");
+    }
+    let error = session([-1, 2], [1, 0]).and_then(|session| session.run(&[], &["y"], &[])).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+}

@@ -34,11 +34,14 @@ fn scale_and_translate_gradient(
     scale: Value,
     translation: Value,
     d_resized_images: Value,
-) -> Result<(Option<Value>, NoGradient, NoGradient, NoGradient)> {
-    // The gradient's op takes images of `float`, whose size is all that matters, and so do ours of other dtypes.
-    let images = cast(g, images, DataType::Float).build()?;
-    let flow = scale_and_translate_grad(g, d_resized_images, images, scale, translation).kernel_type(&*kernel_type);
-    Ok((Some(flow.antialias(antialias).build()?), NoGradient, NoGradient, NoGradient))
+) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
+    // The gradient's op takes images of `float`, whose size is all that matters.
+    let dtype = g.dtype(images)?;
+    let size = if dtype == DataType::Float { images } else { cast(g, images, DataType::Float).build()? };
+    let flow = scale_and_translate_grad(g, d_resized_images, size, scale, translation).kernel_type(&*kernel_type);
+    let flow = flow.antialias(antialias).build()?;
+    let flow = if dtype == DataType::Float { flow } else { cast(g, flow, dtype).build()? };
+    Ok((flow, NoGradient, NoGradient, NoGradient))
 }
 
 /// What flows to the boxes is that of the bilinear method, whatever the method.

@@ -12,7 +12,8 @@ pub(super) struct Exempt {
 const SAMPLES: &str = "the samples come by rejection; own.rs holds the gradient against their distribution";
 
 /// Images that are seen through transforms.
-const INVERSE: &str = "what flows back is seen through the inverse transform, as in TensorFlow, which is near the slope at best";
+const INVERSE: &str =
+    "what flows back is seen through the inverse transform, as in TensorFlow, which is near the slope at best";
 
 /// Ops.
 pub(super) const OPS: &[(&str, &str)] = &[

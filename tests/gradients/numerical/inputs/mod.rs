@@ -210,12 +210,17 @@ fn pools_and_images(all: &mut Functions) {
     all.add("ResizeNearestNeighborGrad", &[doubles(&[1, 3, 5, 2], 1)], |graph, xs| {
         Ok(vec![ops::resize_nearest_neighbor_grad(graph, xs[0], &[2, 3][..]).build()?])
     });
-    let boxes = Tensor::from_elements([2, 4], &[0.11f32, 0.23, 0.87, 0.91, 0.83, 0.12, 0.29, 0.61]).expect("8 elements");
+    let boxes =
+        Tensor::from_elements([2, 4], &[0.11f32, 0.23, 0.87, 0.91, 0.83, 0.12, 0.29, 0.61]).expect("8 elements");
     for crop in [[3i32, 2], [1, 3]] {
         all.add("CropAndResize", &[floats(&doubles(&[2, 4, 5, 2], 1)), boxes.clone()], |graph, xs| {
             Ok(vec![ops::crop_and_resize(graph, xs[0], xs[1], &[1, 0][..], &crop[..]).build()?])
         });
     }
+    all.add("ScaleAndTranslate", &[doubles(&[1, 4, 5, 2], 1)], |graph, xs| {
+        let (size, scale, translation) = (&[3i32, 4][..], &[0.7f32, 1.2][..], &[0.2f32, -0.3][..]);
+        Ok(vec![ops::scale_and_translate(graph, xs[0], size, scale, translation).build()?])
+    });
     let values = [floats(&doubles(&[1, 3, 5, 2], 1)), floats(&doubles(&[1, 2, 3, 2], 2))];
     for (align, half) in [(false, false), (true, false), (false, true)] {
         all.add("ResizeBilinearGrad", &values, |graph, xs| {
