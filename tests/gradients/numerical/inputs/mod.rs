@@ -217,9 +217,9 @@ fn pools_and_images(all: &mut Functions) {
             Ok(vec![ops::crop_and_resize(graph, xs[0], xs[1], &[1, 0][..], &crop[..]).build()?])
         });
     }
-    all.add("ScaleAndTranslate", &[doubles(&[1, 4, 5, 2], 1)], |graph, xs| {
-        let (size, scale, translation) = (&[3i32, 4][..], &[0.7f32, 1.2][..], &[0.2f32, -0.3][..]);
-        Ok(vec![ops::scale_and_translate(graph, xs[0], size, scale, translation).build()?])
+    let [scale, translation] = [[0.7f32, 1.2], [0.2, -0.3]].map(|pair| Tensor::vector(&pair).expect("two elements"));
+    all.add("ScaleAndTranslate", &[doubles(&[1, 4, 5, 2], 1), scale, translation], |graph, xs| {
+        Ok(vec![ops::scale_and_translate(graph, xs[0], &[3i32, 4][..], xs[1], xs[2]).build()?])
     });
     let values = [floats(&doubles(&[1, 3, 5, 2], 1)), floats(&doubles(&[1, 2, 3, 2], 2))];
     for (align, half) in [(false, false), (true, false), (false, true)] {
