@@ -544,6 +544,55 @@ def images():
                 "output_shape": value([128, 128]), "fill_value": value(0.0, "float32")}, interpolation="BILINEAR")
     yield item("DrawBoundingBoxes", "8x128x128x3", {"images": tensor([8, 128, 128, 3]), "boxes":
                tensor([8, 10, 4], "float32", 0, 1)})
+    crops = {"grads": tensor([64, 64, 64, 3]), "boxes": tensor([64, 4], "float32", 0, 1), "box_ind": tensor(64, "int32", 0, 8)}
+    yield item("CropAndResizeGradImage", "64 of 8x128x128x3", {"grads": crops["grads"], "boxes": crops["boxes"],
+               "box_ind": crops["box_ind"], "image_size": value([8, 128, 128, 3])}, T={"dtype": "float32"})
+    yield item("CropAndResizeGradBoxes", "64 of 8x128x128x3", {"grads": crops["grads"], "image": tensor([8, 128, 128, 3]),
+               "boxes": crops["boxes"], "box_ind": crops["box_ind"]})
+    yield item("CropAndResize", "100 of 1x50x50x256", {"image": tensor([1, 50, 50, 256]), "boxes":
+               tensor([100, 4], "float32", 0, 1), "box_ind": value([0] * 100), "crop_size": value([14, 14])})
+    yield item("ResizeBicubicGrad", "8x224x224x3 to 128x128", {"grads": tensor([8, 224, 224, 3]),
+                                                               "original_image": tensor([8, 128, 128, 3])})
+    yield item("ResizeArea", "8x224x224x3 to 100x100", {"images": tensor([8, 224, 224, 3], "uint8"), "size": value([100, 100])},
+               "uint8")
+    for dtype in ("float32", "uint8"):
+        move = {"scale": value([0.5, 0.6], "float32"), "translation": value([1.0, -2.0], "float32")}
+        yield item("ScaleAndTranslate", "8x224x224x3 to 128x128", {"images": tensor([8, 224, 224, 3], dtype), "size":
+                   value([128, 128]), **move}, dtype)
+    yield item("ScaleAndTranslateGrad", "8x128x128x3 to 224x224", {"grads": tensor([8, 128, 128, 3]), "original_image":
+               tensor([8, 224, 224, 3]), **move})
+    for dtype in ("uint8", "float16"):
+        yield item("ImageProjectiveTransformV3", "8x128x128x3",
+                   {"images": tensor([8, 128, 128, 3], dtype), "transforms": value([[0.9, 0.1, 2, -0.1, 0.9, 3, 0, 0]], "float32"),
+                    "output_shape": value([128, 128]), "fill_value": value(0.0, "float32")}, dtype, interpolation="NEAREST")
+    for dtype in ("float16", "float64"):
+        yield item("RGBToHSV", "256x256x3", {"images": tensor([256, 256, 3], dtype, 0, 1)}, dtype)
+    yield item("ExtractGlimpse", "8x128x128x3", {"input": tensor([8, 128, 128, 3]), "size": value([64, 64]), "offsets":
+               tensor([8, 2], "float32", -0.3, 0.3)})
+    yield item("SampleDistortedBoundingBoxV2", "1 box", {"image_size": value([224, 224, 3]), "bounding_boxes":
+               tensor([1, 1, 4], "float32", 0, 0), "min_object_covered": value(0.1, "float32")}, "int32", seed=1)
+
+
+def detection():
+    boxes = {"boxes": tensor([1000, 4], "float32", 0, 1), "scores": tensor(1000, "float32", 0, 1), "max_output_size": value(100)}
+    limits = {"iou_threshold": value(0.5, "float32"), "score_threshold": value(0.1, "float32")}
+    yield item("NonMaxSuppression", "1000 boxes", boxes, iou_threshold=0.5)
+    yield item("NonMaxSuppressionV2", "1000 boxes", {**boxes, "iou_threshold": limits["iou_threshold"]})
+    yield item("NonMaxSuppressionV4", "1000 boxes", {**boxes, **limits})
+    for sigma in (0.0, 0.5):
+        yield item("NonMaxSuppressionV5", "1000 boxes", {**boxes, **limits, "soft_nms_sigma": value(sigma, "float32")},
+                   note=f"sigma {sigma}")
+    yield item("NonMaxSuppressionV3", "1000 boxes", {"boxes": tensor([1000, 4], "float16", 0, 1), "scores":
+               tensor(1000, "float16", 0, 1), "max_output_size": value(100), **limits}, "float16")
+    yield item("NonMaxSuppressionWithOverlaps", "1000 boxes", {"overlaps": tensor([1000, 1000], "float32", 0, 1), "scores":
+               tensor(1000, "float32", 0, 1), "max_output_size": value(100), "overlap_threshold": value(0.9, "float32"),
+               "score_threshold": value(0.1, "float32")})
+    # A head of SSD, with scores as they come from an image, and one of a few classes.
+    for count, classes, limit in ((1917, 90, 0.9), (300, 5, 0.3)):
+        yield item("CombinedNonMaxSuppression", f"{count} boxes of {classes} classes",
+                   {"boxes": tensor([1, count, 1, 4], "float32", 0, 1), "scores": tensor([1, count, classes], "float32", 0, 1),
+                    "max_output_size_per_class": value(100), "max_total_size": value(100), "iou_threshold":
+                    value(0.6, "float32"), "score_threshold": value(limit, "float32")})
 
 
 def strings():
@@ -629,7 +678,7 @@ def training():
 
 
 FAMILIES = (element_wise, casts, reductions, products, linear_algebra, convolutions, pooling, normalisation, arrays,
-            search, segments, random, images, strings, sequences, training)
+            search, segments, random, images, detection, strings, sequences, training)
 
 
 def items():

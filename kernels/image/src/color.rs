@@ -43,12 +43,13 @@ impl Part for bf16 {
     }
 }
 
-/// What is not NaN of two, and the first if neither is.
+/// The greater; the first if one is NaN.
 #[inline(always)]
 fn max<W: Float>(a: W, b: W) -> W {
     if a < b { b } else { a }
 }
 
+/// The smaller; the first if one is NaN.
 #[inline(always)]
 fn min<W: Float>(a: W, b: W) -> W {
     if b < a { b } else { a }

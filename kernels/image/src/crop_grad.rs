@@ -2,14 +2,14 @@
 
 use kernlink::dtype::{Number, Pod};
 use kernlink::kernel::{Attrs, KernelContext};
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::checked_shape;
 use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{CropAndResizeGradBoxes, CropAndResizeGradImage};
 
-use super::crop::{Boxes, Method, images, lines};
+use super::crop::{Boxes, Method, Place, images, lines};
 
 /// Checks that there is a gradient for each box.
 #[track_caller]
@@ -41,8 +41,9 @@ impl Flow<'_> {
     }
 
     /// Adds to rows of the images, from row `first` of all on, what flows back to them.
-    fn add_to_rows<T: Number>(&self, method: Method, first: usize, piece: &mut [T]) {
+    fn add_to_rows<T: Number>(&self, method: Method, first: usize, piece: &mut [T]) -> Result<()> {
         let ([rows, columns], channels) = (self.to, self.channels);
+        let mut across = scratch::filled(None, self.from[1])?;
         let line = columns * channels;
         for (index, (&corners, &image)) in self.boxes.corners.iter().zip(self.boxes.images).enumerate() {
             let before = image as usize * rows;
@@ -50,14 +51,15 @@ impl Flow<'_> {
                 continue;
             }
             let (vertical, horizontal) = lines(corners, self.to, self.from);
+            across.iter_mut().zip(0..).for_each(|(place, x)| *place = horizontal.at(x));
             for y in 0..self.from[0] {
                 let Some(place) = vertical.at(y) else { continue };
                 let grads = self.line(index, y);
                 let mut add = |row: usize, weight: f32| {
                     let Some(row) = (before + row).checked_sub(first) else { return };
                     let Some(row) = piece.get_mut(row * line..(row + 1) * line) else { return };
-                    for (x, grad) in grads.chunks_exact(channels).enumerate() {
-                        let Some(place) = horizontal.at(x) else { continue };
+                    for (place, grad) in across.iter().zip(grads.chunks_exact(channels)) {
+                        let Some(place) = place else { continue };
                         let mut add = |column: usize, weight_across: Option<f32>| {
                             let sums = &mut row[column * channels..][..channels];
                             for (sum, &grad) in sums.iter_mut().zip(grad) {
@@ -83,12 +85,14 @@ impl Flow<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// The gradient of a box, by sums in the order of TensorFlow's.
-    fn of_box<T: Pod + AsPrimitive<f32>>(&self, index: usize, images: &[T]) -> [f32; 4] {
+    fn of_box<T: Pod + AsPrimitive<f32>>(&self, index: usize, images: &[T], places: &mut [Option<Place>]) -> [f32; 4] {
         let ([rows, columns], channels) = (self.to, self.channels);
         let (vertical, horizontal) = lines(self.boxes.corners[index], self.to, self.from);
+        places.iter_mut().zip(0..).for_each(|(place, x)| *place = horizontal.at(x));
         // How far each line of a crop moves with the first and the last line.
         let shares = |size: usize, count: usize| {
             let ratio = if count > 1 { (size - 1) as f32 / (count - 1) as f32 } else { 0.0 };
@@ -110,8 +114,8 @@ impl Flow<'_> {
             let Some(row) = vertical.at(y) else { continue };
             let line = |row: usize| &images[(before + row) * columns * channels..][..columns * channels];
             let (upper, lower) = (line(row.lower), line(row.upper));
-            for (x, grads) in self.line(index, y).chunks_exact(channels).enumerate() {
-                let Some(column) = horizontal.at(x) else { continue };
+            for ((x, column), grads) in places.iter().enumerate().zip(self.line(index, y).chunks_exact(channels)) {
+                let Some(column) = column else { continue };
                 let pixel =
                     |line: &[T], column: usize, channel: usize| -> f32 { line[column * channels + channel].as_() };
                 for (channel, &grad) in grads.iter().enumerate() {
@@ -159,9 +163,9 @@ fn crop_and_resize_grad_image<T: Number>(
         let (line, taps) = (columns * depth, grads.len().saturating_mul(4));
         let flow = Flow { grads, boxes, from, to: [rows, columns], channels: depth };
         let cost = 1 + taps / (batch * rows * line);
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, line, cost, |first, piece| {
-            flow.add_to_rows(method, first / line, piece);
-        });
+        ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, line, cost, |first, piece| {
+            flow.add_to_rows(method, first / line, piece)
+        })?;
     }
     ctx.set_output_at(0, output)
 }
@@ -181,10 +185,12 @@ fn crop_and_resize_grad_boxes<T: Pod + AsPrimitive<f32>>(
     let flow = Flow { grads, boxes, from: [from_rows, from_columns], to: [rows, columns], channels };
     let target = output.as_mut_slice::<f32>()?.as_chunks_mut::<4>().0;
     let cost = (from_rows * from_columns).saturating_mul(2 * channels);
-    ctx.parallel_chunks(target, 1, cost, |first, piece| {
+    ctx.try_parallel_chunks(target, 1, cost, |first, piece| {
+        let mut places = scratch::filled(None, from_columns)?;
         for (index, target) in (first..).zip(piece) {
-            *target = if channels > 0 { flow.of_box(index, images) } else { [0.0; 4] };
+            *target = if channels > 0 { flow.of_box(index, images, &mut places) } else { [0.0; 4] };
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output_at(0, output)
 }

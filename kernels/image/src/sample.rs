@@ -54,8 +54,9 @@ fn part(words: &mut Words) -> f32 {
 /// A number below `count`, all equally likely: those random numbers are left out by which the first ones would come more often.
 fn below(words: &mut Words, count: i32) -> i32 {
     let count = count as u32;
-    if count.is_power_of_two() || count == 0 {
-        return (words.word() & count.wrapping_sub(1) & if count == 0 { 0 } else { u32::MAX }) as i32;
+    if count == 0 || count.is_power_of_two() {
+        let word = words.word();
+        return if count == 0 { 0 } else { (word & (count - 1)) as i32 };
     }
     let least = u32::MAX % count + 1;
     loop {
@@ -208,11 +209,7 @@ fn objects(ctx: &RawContext<'_>, [rows, columns]: [i32; 2]) -> Result<Vec<Rectan
 }
 
 /// Sets the outputs to a box that fits, or to the image.
-fn sample<T: Number>(
-    ctx: &mut RawContext<'_>,
-    wanted: &Wanted,
-    generator: impl FnOnce(&RawContext<'_>) -> Result<Philox>,
-) -> Result<()> {
+fn sample<T: Number>(ctx: &mut RawContext<'_>, wanted: &Wanted, generator: Philox) -> Result<()> {
     let size = image_size::<T>(ctx)?;
     let mut objects = objects(ctx, size)?;
     let covered = match wanted.covered {
@@ -233,7 +230,7 @@ fn sample<T: Number>(
         );
         scratch::push(&mut objects, image)?;
     }
-    let mut words = Words::new(generator(ctx)?);
+    let mut words = Words::new(generator);
     let [least, greatest] = wanted.aspect;
     let found = (0..wanted.attempts).find_map(|_| {
         let aspect = part(&mut words) * (greatest - least) + least;
@@ -259,9 +256,9 @@ fn sample_distorted_bounding_box<T: Number>(
     (wanted, source): &(Wanted, Stateful),
     ctx: &mut RawContext<'_>,
 ) -> Result<()> {
-    // Each attempt takes four numbers at most, mostly.
+    // Each attempt takes four numbers, or a few more now and then.
     let generator = source.reserve(wanted.attempts as u64);
-    sample::<T>(ctx, wanted, |_| Ok(generator))
+    sample::<T>(ctx, wanted, generator)
 }
 
 #[register_kernel(
@@ -272,7 +269,7 @@ fn sample_distorted_bounding_box<T: Number>(
 )]
 fn stateless_sample_distorted_bounding_box<T: Number>(wanted: &Wanted, ctx: &mut RawContext<'_>) -> Result<()> {
     let generator = seeded(ctx.input_at(3)?)?;
-    sample::<T>(ctx, wanted, |_| Ok(generator))
+    sample::<T>(ctx, wanted, generator)
 }
 
 /// The rows and columns of a crop, input 1.

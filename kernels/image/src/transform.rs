@@ -5,6 +5,7 @@ use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::{checked_shape, ensure_scalar};
 use kernlink_kernels_common::number::AsPrimitive;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ImageProjectiveTransformV2, ImageProjectiveTransformV3};
 
@@ -157,30 +158,39 @@ impl<T: Pixel> Image<'_, T> {
             *target = T::of_float(down[0] * upper + down[1] * lower);
         }
     }
+}
 
+widest! {
     /// Line `y` of what is seen through a transform.
-    #[inline(always)]
-    fn line(
-        &self,
-        transform: &[f32; 8],
-        y: usize,
-        mode: Mode,
-        target: &mut [T],
-        pixel: impl Fn(&Self, f32, f32, &mut [T]),
-    ) {
-        let [a0, a1, a2, b0, b1, b2, c0, c1] = *transform;
-        let to_y = y as f32;
-        for (x, target) in target.chunks_exact_mut(self.channels).enumerate() {
-            let to_x = x as f32;
-            let projection = c0 * to_x + c1 * to_y + 1.0;
-            if projection == 0.0 {
-                target.fill(self.outside);
-                continue;
-            }
-            let from_x = mode.place((a0 * to_x + a1 * to_y + a2) / projection, self.columns);
-            let from_y = mode.place((b0 * to_x + b1 * to_y + b2) / projection, self.rows);
-            pixel(self, from_y, from_x, target);
+    fn line<T: Pixel>(image: &Image<'_, T>, transform: &[f32; 8], y: usize, way: Way, target: &mut [T]) {
+        match way.is_bilinear {
+            true => each_pixel(image, transform, y, way.mode, target, |image, y, x, target| image.bilinear(y, x, target)),
+            false => each_pixel(image, transform, y, way.mode, target, |image, y, x, target| image.nearest(y, x, target)),
         }
+    }
+}
+
+#[inline(always)]
+fn each_pixel<T: Pixel>(
+    image: &Image<'_, T>,
+    transform: &[f32; 8],
+    y: usize,
+    mode: Mode,
+    target: &mut [T],
+    pixel: impl Fn(&Image<'_, T>, f32, f32, &mut [T]),
+) {
+    let [a0, a1, a2, b0, b1, b2, c0, c1] = *transform;
+    let to_y = y as f32;
+    for (x, target) in target.chunks_exact_mut(image.channels).enumerate() {
+        let to_x = x as f32;
+        let projection = c0 * to_x + c1 * to_y + 1.0;
+        if projection == 0.0 {
+            target.fill(image.outside);
+            continue;
+        }
+        let from_x = mode.place((a0 * to_x + a1 * to_y + a2) / projection, image.columns);
+        let from_y = mode.place((b0 * to_x + b1 * to_y + b2) / projection, image.rows);
+        pixel(image, from_y, from_x, target);
     }
 }
 
@@ -223,17 +233,14 @@ fn image_projective_transform<dtype: Pixel>(way: &Way, ctx: &mut RawContext<'_>)
     let mut output = ctx.allocate_output_at(0, checked_shape([batch, to[0], to[1], channels].map(Some))?)?;
     if output.num_elements() > 0 {
         let (pixels, transforms) = (images.as_slice::<dtype>()?, transforms.as_slice::<f32>()?.as_chunks::<8>().0);
-        let (line, image) = (to[1] * channels, rows * columns * channels);
+        let (width, image) = (to[1] * channels, rows * columns * channels);
         let cost = 2 + 16 / channels;
-        ctx.parallel_chunks(output.as_mut_slice::<dtype>()?, line, cost, |first, piece| {
-            for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
+        ctx.parallel_chunks(output.as_mut_slice::<dtype>()?, width, cost, |first, piece| {
+            for (number, target) in (first / width..).zip(piece.chunks_exact_mut(width)) {
                 let (index, y) = (number / to[0], number % to[0]);
                 let transform = &transforms[if transforms.len() == 1 { 0 } else { index }];
                 let image = Image { pixels: &pixels[index * image..][..image], rows, columns, channels, outside };
-                match way.is_bilinear {
-                    true => image.line(transform, y, way.mode, target, Image::bilinear),
-                    false => image.line(transform, y, way.mode, target, Image::nearest),
-                }
+                line(&image, transform, y, *way, target);
             }
         });
     }
