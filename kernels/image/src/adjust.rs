@@ -103,7 +103,7 @@ fn rgb([hue, saturation, value]: [f32; 3]) -> [f32; 3] {
     }
     let middle = chroma * (1.0 - (remainder - 1.0).abs());
     let parts = match place as i8 {
-        _ if !(place < 6.0) => [0.0; 3],
+        _ if place.is_nan() || place >= 6.0 => [0.0; 3],
         0 => [chroma, middle, 0.0],
         1 => [middle, chroma, 0.0],
         2 => [0.0, chroma, middle],

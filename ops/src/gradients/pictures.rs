@@ -38,7 +38,7 @@ fn scale_and_translate_gradient(
     // The gradient's op takes images of `float`, whose size is all that matters.
     let dtype = g.dtype(images)?;
     let size = if dtype == DataType::Float { images } else { cast(g, images, DataType::Float).build()? };
-    let flow = scale_and_translate_grad(g, d_resized_images, size, scale, translation).kernel_type(&*kernel_type);
+    let flow = scale_and_translate_grad(g, d_resized_images, size, scale, translation).kernel_type(&kernel_type);
     let flow = flow.antialias(antialias).build()?;
     let flow = if dtype == DataType::Float { flow } else { cast(g, flow, dtype).build()? };
     Ok((flow, NoGradient, NoGradient, NoGradient))
@@ -60,7 +60,7 @@ fn crop_and_resize_gradient(
         let size = shape_of(g, image);
         let size = g.dims(&size)?;
         let size = cast(g, size, DataType::Int32).build()?;
-        Some(crop_and_resize_grad_image(g, d_crops, boxes, box_ind, size, dtype).method(&*method).build()?)
+        Some(crop_and_resize_grad_image(g, d_crops, boxes, box_ind, size, dtype).method(&method).build()?)
     } else {
         None
     };
@@ -111,8 +111,8 @@ fn image_projective_transform_v2_gradient(
     d_transformed_images: Value,
 ) -> Result<(Value, NoGradient, NoGradient)> {
     let (inverse, size) = seen_through_inverse(g, &images, transforms)?;
-    let flow = image_projective_transform_v2(g, d_transformed_images, inverse, size, &*interpolation);
-    Ok((flow.fill_mode(&*fill_mode).build()?, NoGradient, NoGradient))
+    let flow = image_projective_transform_v2(g, d_transformed_images, inverse, size, &interpolation);
+    Ok((flow.fill_mode(&fill_mode).build()?, NoGradient, NoGradient))
 }
 
 #[register_gradient(op = ImageProjectiveTransformV3)]
@@ -125,8 +125,8 @@ fn image_projective_transform_v3_gradient(
     d_transformed_images: Value,
 ) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
     let (inverse, size) = seen_through_inverse(g, &images, transforms)?;
-    let flow = image_projective_transform_v3(g, d_transformed_images, inverse, size, 0.0f32, &*interpolation);
-    Ok((flow.fill_mode(&*fill_mode).build()?, NoGradient, NoGradient, NoGradient))
+    let flow = image_projective_transform_v3(g, d_transformed_images, inverse, size, 0.0f32, &interpolation);
+    Ok((flow.fill_mode(&fill_mode).build()?, NoGradient, NoGradient, NoGradient))
 }
 
 /// `1 / x`, of 0 nothing.
