@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use crate::dtype::DataType;
-use crate::error::{Code, Error, Result, escaped, shortened};
+use crate::error::{Advice, Code, Error, Result, escaped, shortened};
 use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeClass, NodeId, Output};
 use crate::optimize::Ends;
@@ -410,7 +410,7 @@ fn run_of(session: &Session, feeds: &[&str], fetches: &[&str], targets: &[&str])
 
 /// An error that names an option of sessions: says by which flag the command sets it.
 fn by_flag(error: Error) -> Error {
-    match error.code() == Code::ResourceExhausted && error.message().contains("SessionOptions::call_depth") {
+    match error.advice() == Some(&Advice::NestMoreDeeply) {
         true => error.append("\n  --call-depth N lets them be nested more deeply"),
         false => error,
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Error, Result, escaped};
+use crate::error::{Advice, Error, Result, escaped};
 use crate::formats::{self, CheckpointReader, Signature, SignatureTensor};
 use crate::gradient::derive_gradient;
 use crate::graph::{self, Graph, MissingOps, Needs, NodeClass};
@@ -52,7 +52,7 @@ pub struct Inspection {
     /// What the program lacks of what the graph needs, a text each.
     pub missing: Vec<String>,
     /// What to do about that, and what runs without it.
-    pub advice: Vec<String>,
+    pub advice: Vec<Advice>,
     /// The attrs of nodes that their ops do not have.
     pub passed_over: Vec<String>,
     /// Why the graph cannot be imported.
@@ -124,15 +124,12 @@ pub fn inspect(meta: &MetaGraphDef, model: &Path, device: Option<&dyn Device>) -
     found.missing = missing(def, &registry, &missing_ops);
     if !found.missing.is_empty() {
         // Of the ops that are told.
-        let advice = registry.advice(missing_ops.keys().take(lacking::MOST).map(String::as_str));
-        if !advice.is_empty() {
-            found.advice.push(advice.to_string());
-        }
+        found.advice = registry.advice(missing_ops.keys().take(lacking::MOST).map(String::as_str));
         if missing_ops.keys().any(|op| registry.absence(op) == Some(Absence::Unknown)) {
-            found.advice.push("a library of ops that has it is loaded by `--library FILE`".to_owned());
+            found.advice.push(Advice::LoadLibrary);
         }
         if let (Ok(graph), false) = (&graph, missing_ops.is_empty()) {
-            found.advice.extend(lacking::signatures(graph, meta, &found.signatures).lines().map(str::to_owned));
+            found.advice.extend(lacking::signatures(graph, meta, &found.signatures).lines().map(|line| Advice::Said(line.to_owned())));
         }
     }
     found.passed_over = unknown_attrs(def, &registry);

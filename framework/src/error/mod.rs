@@ -1,7 +1,9 @@
 //! The error of every fallible call: a canonical code, a message, where it was raised, and which node met it.
 
+mod advice;
 mod panics;
 
+pub use advice::Advice;
 pub(crate) use panics::{Caught, catch};
 pub use panics::{catch_panic, watch_panics};
 
@@ -239,6 +241,8 @@ struct Inner {
     panicked_at: Option<PanicPlace>,
     /// Whether what is missing is a resource.
     is_missing_resource: bool,
+    /// What to do, and where the message says it.
+    advised: Option<advice::Advised>,
     node: Option<NodeContext>,
 }
 
@@ -297,7 +301,7 @@ impl Error {
     }
 
     fn raised(code: Code, message: String, location: &'static Location<'static>) -> Error {
-        let inner = Inner { code, message, location, panicked_at: None, is_missing_resource: false, node: None };
+        let inner = Inner { code, message, location, panicked_at: None, is_missing_resource: false, advised: None, node: None };
         Error(Box::new(inner))
     }
 
@@ -362,13 +366,18 @@ impl Error {
 
     /// The same error with `context: ` before its message.
     pub fn context(mut self, context: impl fmt::Display) -> Error {
-        self.0.message = Message::of(format_args!("{context}: {}", self.0.message));
+        let message = Message::of(format_args!("{context}: {}", self.0.message));
+        let before = std::mem::replace(&mut self.0.message, message);
+        let added = self.0.message.len().saturating_sub(before.len());
+        self.follow_advice(&before, added);
         self
     }
 
     /// The same error with more text after its message.
     pub fn append(mut self, text: impl fmt::Display) -> Error {
-        self.0.message = Message::of(format_args!("{}{text}", self.0.message));
+        let message = Message::of(format_args!("{}{text}", self.0.message));
+        let before = std::mem::replace(&mut self.0.message, message);
+        self.follow_advice(&before, 0);
         self
     }
 

@@ -4,7 +4,7 @@ use super::def::{GradientDef, registered_gradients};
 use super::result::{InputGradient, InputGradients};
 use super::value::Gradient;
 use crate::dtype::DataType;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Advice, Error, Result, shortened};
 use crate::op::{OpDef, Signature};
 use crate::select;
 
@@ -27,26 +27,18 @@ pub(super) fn no_gradient(op: &OpDef, node: &str, asked: Option<&str>, advice: O
         );
         return Error::not_found(message);
     }
-    let (what, registration) = match asked {
-        Some(name) => {
-            let name = shortened(name);
-            (
-                format!("no gradient `{name}` is registered, for which {node} asks"),
-                format!("register it with `#[register_gradient(op = {op}, name = \"{name}\")]`"),
-            )
-        }
-        None => (
-            format!(
-                "op {op} has no registered gradient, and {node} is on the way from what is differentiated to what it is \
-                 differentiated by"
-            ),
-            format!(
-                "register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it with \
-                 `not_differentiable!({op})`"
-            ),
+    let what = match asked {
+        Some(name) => format!("no gradient `{}` is registered, for which {node} asks", shortened(name)),
+        None => format!(
+            "op {op} has no registered gradient, and {node} is on the way from what is differentiated to what it is \
+             differentiated by"
         ),
     };
-    Error::not_found(format!("{what}: {}", advice.unwrap_or(&registration)))
+    let name = asked.map(|name| shortened(name).into_owned());
+    match advice {
+        Some(advice) => Error::not_found(format!("{what}: {advice}")),
+        None => Error::not_found(what).advise(": ", Advice::RegisterGradient { op: op.to_string(), name }, ""),
+    }
 }
 
 /// An error of the gradient of a node, or of an op that was run, with where that is; and, where a selection left out what the

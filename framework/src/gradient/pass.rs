@@ -14,7 +14,7 @@ use super::stacks;
 use super::value::{Gradient, IndexedSlices, Value};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Advice, Error, Result, shortened};
 use crate::graph::{CLASS, Graph, Node, NodeClass, NodeId, Output};
 use crate::shape::PartialShape;
 
@@ -446,10 +446,10 @@ impl<'g> Pass<'g> {
             class if found.is_none() && control::is_for(class) => Ok(None),
             NodeClass::Enter | NodeClass::Exit | NodeClass::NextIteration | NodeClass::LoopCond if found.is_none() => {
                 Err(Error::failed_precondition(format!(
-                    "`{}` is part of a loop of TensorFlow 1, which has no gradient as it is: `graph.raise_loops()` makes \
-                     `While` nodes of such loops, which have one",
+                    "`{}` is part of a loop of TensorFlow 1, which has no gradient as it is",
                     node.name
-                )))
+                ))
+                .advise(": ", Advice::RaiseLoops, ""))
             }
             NodeClass::Missing => self.graph.check_present(&[id]).map(|()| None),
             _ => match found {

@@ -92,7 +92,7 @@ pub(super) fn completed(request: &mut NodeRequest<'_, Traced>) -> Option<(Signat
     let slot = |traced: &Traced| Some(InOutType { dtype: traced.tensor().dtype(), is_ref: false });
     let given: Vec<GivenInput> = request.inputs.iter().map(|input| GivenInput::new(input, slot)).collect();
     let mut attrs = request.attrs.clone();
-    infer_attrs(op, &given, &mut attrs, &mut faults);
+    let _ = infer_attrs(op, &given, &mut attrs, &mut faults);
     complete_attrs(op, &mut attrs).ok().filter(|()| faults.is_empty())?;
     let signature = Signature::new(op, &attrs).ok()?;
     let operands = request.inputs.iter().flat_map(NodeInput::operands);

@@ -149,9 +149,9 @@ impl OpScope for Graph {
         settle(op.def, &mut inputs, &attrs, dtype_of, &mut faults);
         let given: SmallVec<[Given; 2]> =
             inputs.iter().map(|input| Given::new(input, |output| self.slot(*output))).collect();
-        infer_attrs(op.def, &given, &mut attrs, &mut faults);
+        let advice = infer_attrs(op.def, &given, &mut attrs, &mut faults);
         if !faults.is_empty() {
-            return Err(faults_error(&faults, &name, op.def).at_node(&name, &op.def.name, &device));
+            return Err(faults_error(&faults, advice, &name, op.def).at_node(&name, &op.def.name, &device));
         }
         let before = self.nodes.len();
         let added = match self.operands(inputs, &name, op, &device) {

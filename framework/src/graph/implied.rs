@@ -4,7 +4,7 @@
 use super::scope::{NodeInput, Operand};
 use crate::attr::{AttrMap, AttrValue};
 use crate::dtype::DataType;
-use crate::error::Error;
+use crate::error::{Advice, Error};
 use crate::op::{ArgDef, ArgType, InOutType, OpDef};
 
 /// What is known of one input argument: the types of its tensors. `None` stands for one that does not exist, of which
@@ -26,8 +26,14 @@ impl Given {
     }
 }
 
-/// Adds the attrs that the inputs determine, their dtypes and numbers, and says what is wrong.
-pub(crate) fn infer_attrs(op: &OpDef, inputs: &[Given], attrs: &mut AttrMap, faults: &mut Vec<String>) {
+/// Adds the attrs that the inputs determine, their dtypes and numbers, and says what is wrong. Returns what to do if that alone is
+/// wrong, if it is known.
+pub(crate) fn infer_attrs(
+    op: &OpDef,
+    inputs: &[Given],
+    attrs: &mut AttrMap,
+    faults: &mut Vec<String>,
+) -> Option<Advice> {
     if inputs.len() > op.inputs.len() {
         faults.push(format!("More Input() calls than the {} input_args", op.inputs.len()));
     } else if inputs.len() < op.inputs.len() {
@@ -43,7 +49,7 @@ pub(crate) fn infer_attrs(op: &OpDef, inputs: &[Given], attrs: &mut AttrMap, fau
     for (arg, given) in op.inputs.iter().zip(inputs) {
         inference.argument(arg, given);
     }
-    inference.undetermined(op, inputs);
+    inference.undetermined(op, inputs)
 }
 
 struct Inference<'a> {
@@ -111,8 +117,9 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Dtypes that no input determines, because the lists that would are empty.
-    fn undetermined(&mut self, op: &OpDef, inputs: &[Given]) {
+    /// Dtypes that no input determines, because the lists that would are empty. Returns what to do about the first.
+    fn undetermined(&mut self, op: &OpDef, inputs: &[Given]) -> Option<Advice> {
+        let mut advice = None;
         for (arg, given) in op.inputs.iter().zip(inputs) {
             if let ArgType::Attr(attr) = &arg.ty
                 && given.list
@@ -121,12 +128,13 @@ impl<'a> Inference<'a> {
                 && op.attr(attr).is_some_and(|def| def.default.is_none())
             {
                 self.faults.push(format!(
-                    "attr '{attr}' does not follow from the empty list given to '{}' and has no default: give it \
-                     with `.attr(\"{attr}\", ...)`",
+                    "attr '{attr}' does not follow from the empty list given to '{}' and has no default",
                     arg.name
                 ));
+                advice.get_or_insert_with(|| Advice::GiveAttr { attr: attr.to_string(), list: arg.name.to_string() });
             }
         }
+        advice
     }
 }
 
@@ -145,13 +153,17 @@ fn equal(a: &AttrValue, b: &AttrValue) -> bool {
     }
 }
 
-/// The error that reports the faults of a node.
+/// The error that reports the faults of a node, with what to do.
 #[cold]
 #[track_caller]
-pub(crate) fn faults_error(faults: &[String], node: &str, op: &OpDef) -> Error {
-    let end = format!("while building NodeDef '{node}' using {op}");
-    match faults {
-        [fault] => Error::invalid_argument(format!("{fault}\n  {end}")),
-        _ => Error::invalid_argument(format!("{}\n  {} errors {end}", faults.join("\n"), faults.len())),
+pub(crate) fn faults_error(faults: &[String], advice: Option<Advice>, node: &str, op: &OpDef) -> Error {
+    let end = format!("\n  while building NodeDef '{node}' using {op}");
+    match (faults, advice) {
+        ([fault], Some(advice)) => Error::invalid_argument(&**fault).advise(": ", advice, end),
+        ([fault], None) => Error::invalid_argument(format!("{fault}{end}")),
+        _ => {
+            let end = format!("\n  {} errors{}", faults.len(), end.replacen("\n ", "", 1));
+            Error::invalid_argument(format!("{}{end}", faults.join("\n")))
+        }
     }
 }

@@ -115,9 +115,9 @@ pub(super) fn error(what: &str, missing: &MissingOps, registry: &Registry) -> Er
     if missing.len() > SHOWN {
         lines.push(format!("and {} more", missing.len() - SHOWN));
     }
-    lines.push(registry.advice(shown().map(|(op, _)| op.as_str())));
     lines.retain(|line| !line.is_empty());
-    Error::not_found(format!("{what} needs ops that are missing:\n  {}", lines.join("\n  ")))
+    let error = Error::not_found(format!("{what} needs ops that are missing:\n  {}", lines.join("\n  ")));
+    error.advise_all("\n  ", registry.advice(shown().map(|(op, _)| op.as_str())))
 }
 
 impl Node {

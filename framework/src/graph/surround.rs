@@ -166,9 +166,9 @@ impl Graph {
             .map(|&input| Given::new(&NodeInput::Single(Operand::Value(input)), |&output| self.slot(output)))
             .collect();
         let mut faults = Vec::new();
-        infer_attrs(op.def, &given, &mut attrs, &mut faults);
+        let advice = infer_attrs(op.def, &given, &mut attrs, &mut faults);
         if !faults.is_empty() {
-            return Err(faults_error(&faults, &name, op.def).at_node(&name, &op.def.name, ""));
+            return Err(faults_error(&faults, advice, &name, op.def).at_node(&name, &op.def.name, ""));
         }
         let spec = NodeSpec { name, op, attrs, inputs, control_inputs: Vec::new(), device: String::new() };
         let node = self.add(spec, &Scope::root(&Budget::new()))?;

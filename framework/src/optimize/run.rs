@@ -7,7 +7,7 @@ use super::passes::PASSES;
 use super::prune::{self, Prune};
 use super::rewrite::{REWRITE, rewrites};
 use crate::device::Device;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Advice, Error, Result, shortened};
 use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
 use crate::registry::did_you_mean;
 use crate::sort::CompactSort as _;
@@ -262,8 +262,7 @@ impl Optimizer {
     ) -> Result<usize> {
         let name = pass.name();
         let context = |error: Error| {
-            let way_out = format!("; `{WITHOUT}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out");
-            error.context(format!("pass {name}")).append(way_out)
+            error.context(format!("pass {name}")).advise("; ", Advice::LeaveOutPass(name.to_owned()), "")
         };
         let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
         let most = graph.nodes().len().saturating_mul(MAX_GROWTH).saturating_add(GROWTH);

@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use self::change::Changes;
 use self::tables::{Tables, clash};
 use crate::collect::{self, GradientEntry, OpEntry, RewriteEntry};
-use crate::error::{Error, Result, shortened};
+use crate::error::{Advice, Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
 
@@ -133,9 +133,7 @@ impl Registry {
     #[track_caller]
     pub fn op(&self, name: &str) -> Result<&'static OpEntry> {
         self.find_op(name).ok_or_else(|| {
-            let advice = self.advice([name]);
-            let separator = if advice.is_empty() { "" } else { "; " };
-            Error::not_found(self.unknown_op(name) + separator + &advice)
+            Error::not_found(self.unknown_op(name)).advise_all("; ", self.advice([name]))
         })
     }
 
@@ -167,9 +165,8 @@ impl Registry {
         }
     }
 
-    /// What to do about ops that [`Registry::unknown_op`] tells of, as far as several have it in common: to end the
-    /// message with. Empty if there is nothing to add.
-    pub fn advice<'a>(&self, missing: impl IntoIterator<Item = &'a str>) -> String {
+    /// What to do about ops that [`Registry::unknown_op`] tells of, as far as several have it in common.
+    pub fn advice<'a>(&self, missing: impl IntoIterator<Item = &'a str>) -> Vec<Advice> {
         let (mut left_out, mut elsewhere) = (false, false);
         for name in missing {
             match self.why_absent(name) {
@@ -179,9 +176,7 @@ impl Registry {
                 Absence::Lacking(_) | Absence::Unknown => elsewhere = true,
             }
         }
-        let elsewhere = elsewhere
-            .then(|| "a crate that declares it must be named in the program: `use that_crate as _;`".to_owned());
-        left_out.then(select::advice).into_iter().chain(elsewhere).collect::<Vec<_>>().join("; ")
+        left_out.then_some(Advice::Select).into_iter().chain(elsewhere.then_some(Advice::BringOps)).collect()
     }
 
     /// Why there is no op with this name; `None` if there is one.
@@ -372,11 +367,12 @@ mod tests {
         assert!(
             registry.op("Svd").err().unwrap().to_string().contains("an op of someone else; a crate that declares it")
         );
-        assert!(registry.advice(["Svd"]).ends_with(linked));
+        assert!(registry.op("Svd").err().unwrap().message().ends_with(linked));
+        assert_eq!(registry.advice(["Svd"]), [Advice::BringOps]);
         assert_eq!(registry.absence("Frobnicate"), Some(Absence::Unknown));
-        assert!(registry.advice(["Frobnicate"]).ends_with(linked));
+        assert_eq!(registry.op("Frobnicate").err().unwrap().advice(), Some(&Advice::BringOps));
         assert!(matches!(registry.absence("Rfft"), Some(Absence::Feature(feature)) if feature.contains("`signal`")));
         assert!(registry.op("Rfft").err().unwrap().to_string().contains("the Cargo feature `signal` of"));
-        assert_eq!(registry.advice(["Rfft"]), "");
+        assert_eq!(registry.advice(["Rfft"]), []);
     }
 }

@@ -16,7 +16,7 @@ use super::turns::Turns;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Advice, Error, Result, shortened};
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
 use crate::proto::{self, FunctionDef};
@@ -449,9 +449,10 @@ impl Body {
         if depth > self.call_depth {
             return Err(Error::resource_exhausted(format!(
                 "function `{}` is called within {} other calls, and this session lets calls be nested no deeper: either \
-                 they have no end, or it must allow more (SessionOptions::call_depth)",
+                 they have no end, or it must allow more",
                 self.call.name, self.call_depth
-            )));
+            ))
+            .advise(": ", Advice::NestMoreDeeply, ""));
         }
         if arguments.len() != self.arguments.len() {
             let (given, expected) = (arguments.len(), self.arguments.len());

@@ -347,9 +347,9 @@ fn prepare(
             entry.def.name, arg.name
         )));
     }
-    infer_attrs(entry.def, &given, &mut attrs, &mut faults);
+    let advice = infer_attrs(entry.def, &given, &mut attrs, &mut faults);
     if !faults.is_empty() {
-        return Err(faults_error(&faults, name, entry.def));
+        return Err(faults_error(&faults, advice, name, entry.def));
     }
     Prepared::new(&shared.registry, device, entry, attrs, &shared.session, functions)
 }

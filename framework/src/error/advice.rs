@@ -1,0 +1,156 @@
+//! What to do about an error, where the words for it depend on who reads them.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{Error, Message};
+
+/// What to do about an error. A message has it in the words of a program in Rust; another front end has words of its own for each
+/// kind, and puts them in their place by [`Error::in_words`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// To give an attr of a node: nothing else says what it is, as its list of inputs is empty.
+    GiveAttr {
+        /// The attr.
+        attr: String,
+        /// The list.
+        list: String,
+    },
+    /// To register a gradient.
+    RegisterGradient {
+        /// The op that has none.
+        op: String,
+        /// The name by which a node asks for it, if it is not to be the op's own.
+        name: Option<String>,
+    },
+    /// To make `While` nodes of loops of TensorFlow 1, which have a gradient.
+    RaiseLoops,
+    /// To bring ops that are declared elsewhere.
+    BringOps,
+    /// To load a library of ops.
+    LoadLibrary,
+    /// To select what a selection left out.
+    Select,
+    /// To let calls of functions nest more deeply.
+    NestMoreDeeply,
+    /// To leave out a graph pass or a rewrite, of this name.
+    LeaveOutPass(String),
+    /// In words that suit all who read them.
+    Said(String),
+}
+
+/// In the words of a program in Rust.
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Advice::GiveAttr { attr, .. } => write!(f, "give it with `.attr(\"{attr}\", ...)`"),
+            Advice::RegisterGradient { op, name: Some(name) } => {
+                write!(f, "register it with `#[register_gradient(op = {op}, name = \"{name}\")]`")
+            }
+            Advice::RegisterGradient { op, name: None } => write!(
+                f,
+                "register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it with \
+                 `not_differentiable!({op})`"
+            ),
+            Advice::RaiseLoops => f.write_str("`graph.raise_loops()` makes `While` nodes of such loops, which have one"),
+            Advice::BringOps => {
+                f.write_str("a crate that declares it must be named in the program: `use that_crate as _;`")
+            }
+            Advice::LoadLibrary => f.write_str("a library of ops that has it is loaded by `--library FILE`"),
+            Advice::Select => f.write_str(&crate::select::advice()),
+            Advice::NestMoreDeeply => f.write_str("`SessionOptions::call_depth` lets calls be nested more deeply"),
+            Advice::LeaveOutPass(name) => write!(
+                f,
+                "`{}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out",
+                crate::optimize::WITHOUT
+            ),
+            Advice::Said(words) => f.write_str(words),
+        }
+    }
+}
+
+/// Advice, and the bytes of a message in which it stands.
+#[derive(Clone)]
+pub(super) struct Advised {
+    advice: Advice,
+    at: Range<usize>,
+}
+
+impl Error {
+    /// The same error with `before`, what to do, and `after` behind its message. An error has one piece of advice: an earlier one
+    /// becomes part of the message.
+    pub fn advise(mut self, before: &str, advice: Advice, after: impl fmt::Display) -> Error {
+        let start = self.0.message.len() + before.len();
+        let text = advice.to_string();
+        let end = start + text.len();
+        let message = Message::of(format_args!("{}{before}{text}{after}", self.0.message));
+        let is_whole = message.get(start..end) == Some(&*text);
+        self.0.message = message;
+        self.0.advised = is_whole.then_some(Advised { advice, at: start..end });
+        self
+    }
+
+    /// The same error with several pieces of advice, each behind a separator.
+    pub(crate) fn advise_all(self, separator: &str, all: Vec<Advice>) -> Error {
+        all.into_iter().fold(self, |error, advice| error.advise(separator, advice, ""))
+    }
+
+    /// What to do about it, if the message has that in words that depend on who reads it.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.0.advised.as_ref().map(|advised| &advised.advice)
+    }
+
+    /// The same error with other words for what to do.
+    pub fn in_words(mut self, words: impl FnOnce(&Advice) -> String) -> Error {
+        if let Some(Advised { advice, at }) = self.0.advised.take() {
+            self.0.message.replace_range(at, &words(&advice));
+        }
+        self
+    }
+
+    /// Moves advice to where it is in a message that has so much more at its beginning; one that was cut has none to move.
+    pub(super) fn follow_advice(&mut self, before: &str, added: usize) {
+        if let Some(Advised { at, .. }) = &mut self.0.advised {
+            let text = &before[at.clone()];
+            *at = at.start + added..at.end + added;
+            if self.0.message.get(at.clone()) != Some(text) {
+                self.0.advised = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Code, MAX_MESSAGE};
+
+    fn loud(advice: &Advice) -> String {
+        format!("<{advice:?}>")
+    }
+
+    #[test]
+    fn advice_has_other_words_wherever_it_stands() {
+        let plain = Error::not_found("no op");
+        assert_eq!((plain.advice(), plain.clone().in_words(loud).message()), (None, "no op"));
+        let error = plain.advise("; ", Advice::BringOps, " (or not)");
+        assert_eq!(error.advice(), Some(&Advice::BringOps));
+        assert_eq!(error.message(), format!("no op; {} (or not)", Advice::BringOps));
+        let error = error.context("a graph").append(" at the end").at_node("n", "Op", "");
+        assert_eq!(error.clone().in_words(loud).message(), "a graph: no op; <BringOps> (or not) at the end");
+        assert!(error.to_string().contains("`use that_crate as _;` (or not) at the end\n  in node `n`"), "{error}");
+        let again = error.in_words(loud);
+        assert_eq!(again.clone().in_words(|_| String::new()).message(), again.message());
+    }
+
+    #[test]
+    fn advice_that_a_long_message_lost_is_left_alone() {
+        let long = "é".repeat(MAX_MESSAGE);
+        let error = Error::new(Code::Internal, "short: ").advise("", Advice::BringOps, &long);
+        assert_eq!(error.clone().in_words(|_| String::new()).message().len(), error.message().len() - Advice::BringOps.to_string().len());
+        for error in [error.clone().context(&long), error.clone().append(&long), Error::internal(&*long).advise("; ", Advice::BringOps, &long)] {
+            let changed = error.clone().in_words(loud);
+            assert!(changed.message().contains(&loud(&Advice::BringOps)) == error.advice().is_some());
+        }
+    }
+}
