@@ -19,7 +19,7 @@ use crate::cli::progress::Waiting;
 use crate::cli::{output, source};
 use crate::tools::defaults::{defaults, ends, some};
 use crate::tools::lacking::Lacking;
-use crate::tools::words::count;
+use crate::tools::words::{count, is_function, named, option};
 
 /// What the help of commands that run passes says in the end.
 pub(crate) const ENVIRONMENT: &str = "Graph passes and rewrites that the environment variable KERNLINK_WITHOUT names, with commas \
@@ -183,7 +183,7 @@ impl What {
                     let others = meta.signatures().iter().filter(|(name, _)| Some(name.as_str()) != default);
                     let outputs = |signature: &Signature| listed(signature.outputs.keys().map(String::as_str));
                     let lines: String = others
-                        .map(|(name, s)| format!("\n  --signature {}: {}", shortened(name), outputs(s)))
+                        .map(|(name, s)| format!("\n  {}: {}", option("signature", &shortened(name)), outputs(s)))
                         .collect();
                     let which = if default.is_some() { "another" } else { "a" };
                     match lines.is_empty() {
@@ -216,11 +216,12 @@ impl What {
         let session = model.session();
         let graph = session.graph();
         let mut inputs = self.inputs(|name| {
-            let output = graph.output(name).map_err(|error| error.context("--input"))?;
+            let output = graph.output(name).map_err(|error| error.context(named("input")))?;
             let dtype = graph.node(output.node).output_dtype(output.index).ok_or_else(|| {
                 let name = shortened(name);
+                let input = named("input");
                 Error::invalid_argument(format!(
-                    "--input: nothing says what dtype `{name}` has: its op is missing, and no node that is not takes it"
+                    "{input}: nothing says what dtype `{name}` has: its op is missing, and no node that is not takes it"
                 ))
             })?;
             Ok((dtype, graph.shape(output)))
@@ -257,8 +258,9 @@ impl What {
 
     /// A job whose inputs and outputs go by a signature's names for them.
     fn prepare_signature<'m>(&self, model: &'m Model, name: &str, how: How) -> Result<Job<'m>> {
-        let meta =
-            model.meta().ok_or_else(|| Error::invalid_argument("--signature: a plain graph has no signatures"))?;
+        let meta = model.meta().ok_or_else(|| {
+            Error::invalid_argument(format!("{}: a plain graph has no signatures", named("signature")))
+        })?;
         let mut lacking = None;
         let mut outputs = self.output.clone();
         if outputs.is_empty()
@@ -312,7 +314,8 @@ impl What {
                 let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
                 let takes = takes.collect::<String>();
                 let name = shortened(name);
-                Err(Error::not_found(format!("--input: the signature takes no `{name}`{hint}\nit takes:{takes}")))
+                let input = named("input");
+                Err(Error::not_found(format!("{input}: the signature takes no `{name}`{hint}\nit takes:{takes}")))
             }
         })
     }
@@ -348,12 +351,13 @@ impl What {
                 .ok_or_else(|| Error::invalid_argument(format!("--input `{}`: expected NAME=SRC", shortened(input))))?;
             let (dtype, shape) = expected(name)?;
             let tensor = source::read(source, dtype, shape);
-            let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
+            let tensor = tensor.map_err(|error| error.context(format!("{} {}", named("input"), shortened(name))))?;
             if !shape.accepts(tensor.shape()) {
                 let (name, given) = (shortened(name), tensor.shape());
                 let advice = source::advice(source, dtype, shape);
+                let input = named("input");
                 output::tell(&format!(
-                    "--input {name}: shape {given} where the model says {shape}; the run is tried with it{advice}"
+                    "{input} {name}: shape {given} where the model says {shape}; the run is tried with it{advice}"
                 ));
             }
             Ok(Input { name: name.to_owned(), tensor, filled: None })
@@ -410,7 +414,7 @@ fn run_of(session: &Session, feeds: &[&str], fetches: &[&str], targets: &[&str])
 
 /// An error that names an option of sessions: says by which flag the command sets it.
 fn by_flag(error: Error) -> Error {
-    match error.advice() == Some(&Advice::NestMoreDeeply) {
+    match error.advice() == Some(&Advice::NestMoreDeeply) && !is_function() {
         true => error.append("\n  --call-depth N lets them be nested more deeply"),
         false => error,
     }
@@ -424,7 +428,7 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
         _ => false,
     };
     match lacks_value {
-        true => error.append("\n  the variables of a MetaGraph get their values by --checkpoint PREFIX"),
+        true => error.append(format!("\n  the variables of a MetaGraph get their values by {}", option("checkpoint", "PREFIX"))),
         false => error,
     }
 }
@@ -451,7 +455,8 @@ fn counted(ops: &BTreeMap<String, usize>) -> String {
 
 /// An input's name, dtype and shape, as `--input` takes it.
 fn input_line(name: &str, dtype: DataType, shape: &PartialShape) -> String {
-    format!("\n  --input {}=SRC ({dtype}, shape {shape})", shortened(name))
+    let source = if is_function() { "" } else { "=SRC" };
+    format!("\n  {} {}{source} ({dtype}, shape {shape})", named("input"), shortened(name))
 }
 
 /// Fills in the inputs that are not given, or refuses to go on without them.
@@ -474,17 +479,20 @@ fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&st
     let output = |name: &&str| {
         graph.output(name).map_err(|error| match graph.find(name) {
             None if error.code() == Code::NotFound && !name.contains(',') => {
-                error.context("--output").append(ends(graph))
+                error.context(named("output")).append(ends(graph))
             }
             Some(id) if graph.node(id).signature.outputs.is_empty() && graph.node(id).class != NodeClass::Missing => {
-                error.context("--output").append(format!(": run it with --target {}", shortened(name)))
+                error.context(named("output")).append(format!(": run it with {} {}", named("target"), shortened(name)))
             }
-            _ if name.contains(',') => error.context("--output").append("; each output has an --output of its own"),
-            _ => error.context("--output"),
+            _ if name.contains(',') => {
+                let of_its_own = if is_function() { "name of its own in outputs" } else { "--output of its own" };
+                error.context(named("output")).append(format!("; each output has an {of_its_own}"))
+            }
+            _ => error.context(named("output")),
         })
     };
     let fetches = fetches.iter().map(output);
-    let targets = targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context("--target")));
+    let targets = targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context(named("target"))));
     let needed = graph.needed(fed, &fetches.collect::<Result<Vec<_>>>()?, &targets.collect::<Result<Vec<_>>>()?);
     Ok(needed.into_iter().filter(|&id| graph.is_placeholder(id)).collect())
 }

@@ -8,11 +8,12 @@ use crate::error::{Error, Result};
 use crate::formats::{self, LoadOptions};
 use crate::graph::Graph;
 use crate::runtime::{Session, SessionOptions};
+use crate::tools::words::named;
 use crate::tools::model::{check, is_meta_graph, read_graph};
 
 /// What is wrong with a --tag for another model than a SavedModel.
 pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {
-    Error::invalid_argument(format!("--tag is for SavedModels, which {} is not", path.display()))
+    Error::invalid_argument(format!("{} is for SavedModels, which {} is not", named("tag"), path.display()))
 }
 
 /// A model that is ready to run.
@@ -47,8 +48,8 @@ impl Model {
             return Ok(Model::Saved(model));
         }
         if checkpoint.is_some() && !meta {
-            let message =
-                format!("--checkpoint is for SavedModels and MetaGraphs (.meta), which {} is not", path.display());
+            let (option, path) = (named("checkpoint"), path.display());
+            let message = format!("{option} is for SavedModels and MetaGraphs (.meta), which {path} is not");
             return Err(Error::invalid_argument(message));
         }
         if !tags.is_empty() {

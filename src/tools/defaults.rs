@@ -7,6 +7,7 @@ use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::sort::CompactSort as _;
 use crate::tools::callees::Callees;
 use crate::tools::lacking::Lacking;
+use crate::tools::words::{is_function, named};
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -67,7 +68,10 @@ pub(crate) fn ends(graph: &Graph) -> String {
         sinks.filter(|node| !node.signature.outputs.is_empty()).map(|node| node.name.clone()).collect();
     match names.is_empty() {
         true => String::new(),
-        false => format!("\n`kernlink inspect` lists what can be computed; nothing else uses {}", some(&names)),
+        false => {
+            let inspect = if is_function() { "kernlink.tools.inspect" } else { "kernlink inspect" };
+            format!("\n`{inspect}` lists what can be computed; nothing else uses {}", some(&names))
+        }
     }
 }
 
@@ -84,7 +88,7 @@ pub(crate) fn nothing_to_compute(graph: &Graph, output: &str) -> Error {
 
 fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     if left_out.is_empty() {
-        return nothing_to_compute(graph, "--output");
+        return nothing_to_compute(graph, &named("output"));
     }
     let mut ends: Vec<bool> = usable.to_vec();
     for id in graph.ids().filter(|id| usable[id.index()]) {
@@ -99,9 +103,11 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     // Names that people chose are in fewer scopes.
     names.compact_sort_by_key(|name| name.matches('/').count());
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
+    let output = named("output");
     Error::invalid_argument(format!(
-        "name an --output{what}: what nothing else uses changes something or may have no value, and runs only by its \
-         name, as an --output or a --target: {}",
+        "name an {output}{what}: what nothing else uses changes something or may have no value, and runs only by its \
+         name, as an {output} or a {}: {}",
+        named("target"),
         some(left_out)
     ))
 }

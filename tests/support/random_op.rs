@@ -239,8 +239,7 @@ pub(crate) fn check(
     // TensorFlow's own inference contradicts its kernels for these, and ours is like it.
     let lenient = matches!(
         case.op.as_str(),
-        "AccumulateNV2"
-            | "CropAndResizeGradBoxes"
+        "CropAndResizeGradBoxes"
             | "MatrixSetDiagV2"
             | "MatrixSetDiagV3"
             | "MaxPoolWithArgmax"

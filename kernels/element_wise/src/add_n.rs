@@ -1,7 +1,8 @@
 //! AddN, AccumulateNV2.
 
 use kernlink::dtype::{DataType, Number};
-use kernlink::kernel::{ElementWise, KernelContext, Meet, RawContext};
+use kernlink::kernel::{ElementWise, KernelContext, Meet, RawConstruction, RawContext};
+use kernlink::shape::PartialShape;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
@@ -41,11 +42,20 @@ widest! {
     }
 }
 
+/// The shape that AccumulateNV2 says its inputs have.
+fn stated_shape(ctx: &RawConstruction<'_>) -> Result<PartialShape> {
+    match ctx.attrs.get("shape") {
+        Some(_) => ctx.attrs.required("shape"),
+        None => Ok(PartialShape::unknown()),
+    }
+}
+
 /// The sum of all inputs. TensorFlow makes other nodes of AccumulateNV2 before it runs.
 #[register_kernel(
     device = Cpu,
     op = [AddN, AccumulateNV2],
     T = [realnumbertype, Complex32, Complex64],
+    state = |ctx| stated_shape(ctx),
     element_wise = Some(ElementWise {
         parameter: None,
         meet: Meet::Equal,
@@ -56,10 +66,17 @@ widest! {
         },
     })
 )]
-fn sum<T: Number>(ctx: &mut RawContext<'_>) -> Result<()>
+fn sum<T: Number>(stated: &PartialShape, ctx: &mut RawContext<'_>) -> Result<()>
 where
     Add: BinaryFn<T, Out = T>,
 {
+    let first = ctx.input_at(0)?;
+    ensure!(
+        stated.accepts(first.shape()),
+        InvalidArgument,
+        "attr `shape` says {stated}, and the inputs have the shape {}",
+        first.shape()
+    );
     let mut first = ctx.take_input_at(0)?;
     for i in 1..ctx.num_inputs() {
         ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;

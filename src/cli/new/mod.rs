@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use clap::Args;
 
 use crate::cli::{output, shell};
+use crate::tools::words::{as_function, option};
 
 /// Writes a crate: an op with a kernel, a test, and this command with the op in it.
 #[derive(Args)]
@@ -59,7 +60,7 @@ pub(crate) fn new(args: &New) -> Result<()> {
 /// INVALID_ARGUMENT for a name that no crate can have; those of a folder that is not empty, and of the system.
 pub fn new_crate(dir: &Path, name: Option<&str>, kernlink: Option<&Path>, gpu: bool) -> Result<String> {
     let (name, kernlink) = (name.map(str::to_owned), kernlink.map(Path::to_owned));
-    write_crate(&New { dir: dir.to_owned(), name, kernlink, gpu })
+    as_function(|| write_crate(&New { dir: dir.to_owned(), name, kernlink, gpu }))
 }
 
 fn write_crate(args: &New) -> Result<String> {
@@ -93,7 +94,8 @@ fn write_crate(args: &New) -> Result<String> {
     }
     if kernlink.is_none() {
         text += "It depends on the published crate; where Cargo finds none, give a checkout in its Cargo.toml: \
-                 kernlink = { path = \"CHECKOUT\" }, as `new --kernlink CHECKOUT` writes it.\n";
+                 kernlink = { path = \"CHECKOUT\" }, as ";
+        text += &format!("`new` writes it with {}.\n", option("kernlink", "CHECKOUT"));
     }
     text += "The first of these commands compiles Kernlink, which takes minutes.\n";
     text += &format!("Try it, as its README.md says:\n  cd {}\n", shell::path(&args.dir));

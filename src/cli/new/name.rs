@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result, shortened};
+use crate::tools::words::option;
 
 /// The most characters that crates.io takes.
 const MAX_LENGTH: usize = 64;
@@ -27,13 +28,14 @@ pub(super) fn of(given: Option<&str>, dir: &Path) -> Result<String> {
     let absolute = absolute.map_err(|error| Error::from_io(format!("the folder `{}`", dir.display()), &error))?;
     let folder = || absolute.file_name().map(|name| name.to_string_lossy().into_owned());
     let Some(name) = given.map(str::to_owned).or_else(folder) else {
-        return Err(Error::invalid_argument(format!("{} names no folder: add --name NAME", dir.display())));
+        let name = option("name", "NAME");
+        return Err(Error::invalid_argument(format!("{} names no folder: add {name}", dir.display())));
     };
     let Some(why) = fault(&name) else { return Ok(name) };
     let instead = match like(&name) {
-        Some(other) if given.is_none() => format!("; add --name {other}, or another name"),
+        Some(other) if given.is_none() => format!("; add {}, or another name", option("name", &other)),
         Some(other) => format!("; {other} would do"),
-        None if given.is_none() => "; add --name NAME".to_owned(),
+        None if given.is_none() => format!("; add {}", option("name", "NAME")),
         None => String::new(),
     };
     Err(Error::invalid_argument(format!("`{}` is no name for a crate: {why}{instead}", shortened(&name))))

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result};
+use crate::tools::words::named;
 
 /// Refuses a folder in which something is.
 pub(super) fn check(dir: &Path) -> Result<()> {
@@ -27,17 +28,18 @@ pub(super) fn check(dir: &Path) -> Result<()> {
 pub(super) fn checkout(path: &Path) -> Result<PathBuf> {
     let manifest = path.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest)
-        .map_err(|error| Error::from_io(format!("--kernlink: cannot read {}", manifest.display()), &error))?;
+        .map_err(|error| Error::from_io(format!("{}: cannot read {}", named("kernlink"), manifest.display()), &error))?;
     if !text.lines().any(|line| line.split_whitespace().eq(["name", "=", "\"kernlink\""])) {
         return Err(Error::new(
             Code::FailedPrecondition,
             format!(
-                "--kernlink: {} is not that of the crate `kernlink`: give the root of a checkout",
+                "{}: {} is not that of the crate `kernlink`: give the root of a checkout",
+                named("kernlink"),
                 manifest.display()
             ),
         ));
     }
-    path.canonicalize().map_err(|error| Error::from_io(format!("--kernlink {}", path.display()), &error))
+    path.canonicalize().map_err(|error| Error::from_io(format!("{} {}", named("kernlink"), path.display()), &error))
 }
 
 /// The folder of the nearest workspace that a folder is inside of. Cargo refuses a crate there that neither is its member
