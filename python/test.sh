@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests the Python package as cargo builds it for tests, without installing it. Needs Python 3.10 or newer, with the module `venv`
-# and PyPI, or with pytest and NumPy installed.
+# and PyPI, or with pytest and NumPy installed. It fails where they are missing; KERNLINK_PYTHON_TESTS=skip
+# leaves the tests out.
 #
 #   bash python/test.sh
 set -euo pipefail
@@ -8,17 +9,26 @@ cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 python="${PYTHON:-python3}"
 
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
-    echo "python/test.sh: there is no Python 3.10 or newer: the Python package is not tested" >&2
+if [[ ${KERNLINK_PYTHON_TESTS:-run} == skip ]]; then
+    echo "python/test.sh: KERNLINK_PYTHON_TESTS=skip: the Python package is not tested" >&2
     exit 0
+fi
+
+# Says what is missing, and what to do.
+fail() {
+    echo "python/test.sh: $1, so that the Python package cannot be tested: $2, or set KERNLINK_PYTHON_TESTS=skip" >&2
+    exit 1
+}
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    fail "$python is no Python 3.10 or newer" "install one, or name it by PYTHON"
 fi
 folder="$target/python-package"
 rm -rf "$folder"
 mkdir -p "$folder"
 if ! "$python" -c 'import numpy, pytest' 2>/dev/null; then
     if ! { "$python" -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet pytest numpy ml_dtypes; }; then
-        echo "python/test.sh: pytest and NumPy are missing and cannot be installed: the Python package is not tested" >&2
-        exit 0
+        fail "pytest and NumPy are missing, and cannot be installed" "install them for $python"
     fi
     python="$folder/venv/bin/python"
 fi

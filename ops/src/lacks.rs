@@ -18,7 +18,7 @@ struct Library {
 
 const LIBRARIES: &[Library] = &[
     Library {
-        reason: "an op of TensorFlow Text, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        reason: "an op of TensorFlow Text, which Kernlink lacks: a crate of your own can declare it",
         namespace: Some("TFText>"),
         ops: &[
             "CaseFoldUTF8",
@@ -47,18 +47,17 @@ const LIBRARIES: &[Library] = &[
         ],
     },
     Library {
-        reason: "an op of TensorFlow Addons, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        reason: "an op of TensorFlow Addons, which Kernlink lacks: a crate of your own can declare it",
         namespace: Some("Addons>"),
         ops: &[],
     },
     Library {
-        reason: "an op of TensorFlow I/O, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        reason: "an op of TensorFlow I/O, which Kernlink lacks: a crate of your own can declare it",
         namespace: Some("IO>"),
         ops: &[],
     },
     Library {
-        reason: "an op of TensorFlow Decision Forests, which Kernlink lacks: a crate of your own can declare it with \
-                 `#[register_op]`",
+        reason: "an op of TensorFlow Decision Forests, which Kernlink lacks: a crate of your own can declare it",
         namespace: None,
         ops: &[
             "SimpleMLCategoricalIntFeature",
@@ -92,7 +91,7 @@ const LIBRARIES: &[Library] = &[
         ],
     },
     Library {
-        reason: "an op of TensorFlow Quantum, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        reason: "an op of TensorFlow Quantum, which Kernlink lacks: a crate of your own can declare it",
         namespace: None,
         ops: &[
             "TfqAdjointGradient",
@@ -144,7 +143,7 @@ const LIBRARIES: &[Library] = &[
 pub(crate) fn lacks(op: &str) -> Option<&'static str> {
     if HASHES.contains(&hash(op.as_bytes(), 0).0) {
         return Some(
-            "TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it with `#[register_op]`",
+            "TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it",
         );
     }
     let is_of = |library: &&Library| {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import raw_ops
@@ -172,11 +172,12 @@ class GradientTape:
           For each source a tensor of the target's shape and then the source's.
 
         Raises:
-          ValueError: if the target's shape is not known.
+          TypeError: if the target is not one tensor or variable.
+          ValueError: if its shape is not known.
           RuntimeError: if the tape has computed a gradient already, and is not persistent.
         """
         zero = _is_zero(unconnected_gradients)
-        shape = _known_shape(target)
+        shape = _known_shape(_one("target", target))
         leaves: list[Any] = []
         structure = flatten(sources, leaves)
         count = math.prod(shape)
@@ -205,11 +206,12 @@ class GradientTape:
           A tensor of the number of rows, the rest of the target's shape, and the rest of the source's.
 
         Raises:
+          TypeError: if target or source is not one tensor or variable.
           ValueError: if the numbers of rows differ, or a shape is not known.
           RuntimeError: if the tape has computed a gradient already, and is not persistent.
         """
         zero = _is_zero(unconnected_gradients)
-        shape, own = _known_shape(target), _known_shape(source)
+        shape, own = _known_shape(_one("target", target)), _known_shape(_one("source", source))
         if not shape or not own or shape[0] != own[0]:
             raise ValueError(f"target and source must have as many rows, not the shapes {shape} and {own}")
         count = math.prod(shape[1:])
@@ -223,6 +225,18 @@ class GradientTape:
         if all(column is None for column in columns):
             return raw_ops.Fill(dims=whole, value=raw_ops.Cast(x=0, DstT=source.dtype)) if zero else None
         return raw_ops.Reshape(tensor=raw_ops.Pack(values=list(map(_dense, columns)), axis=1), shape=whole)
+
+
+def _one(name: str, value: Any) -> Any:
+    """A tensor or variable.
+
+    Raises:
+      TypeError: if it is neither.
+    """
+    if not isinstance(value, (Tensor, SymbolicTensor, Variable)):
+        several = ": call it for each of them" if isinstance(value, (list, tuple, Mapping)) else ""
+        raise TypeError(f"{name} is one tensor or variable, not what is of type {type(value).__name__}{several}")
+    return value
 
 
 def _is_zero(unconnected_gradients: str) -> bool:

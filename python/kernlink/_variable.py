@@ -8,7 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import raw_ops
-from ._kernlink import OPERATORS, SymbolicTensor, Tensor, as_tensor, destroy_resource, set_trainable
+from ._kernlink import OPERATORS, Graph, SymbolicTensor, Tensor, as_tensor, destroy_resource, set_trainable, value_text
 from ._tracing import check_variable, outside
 
 if TYPE_CHECKING:
@@ -162,7 +162,10 @@ class Variable(_Operators):
         return (Variable, (self.read_value(), self.trainable, self.name))
 
     def __repr__(self) -> str:
-        return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        # A trace is run later, when it may have another value.
+        text = None if Graph._entered() else value_text(self.handle, self.dtype)
+        value = "" if text is None else f" value={text}"
+        return f"<kernlink.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{value}>"
 
 
 def _of_value(name: str, operands: int) -> Any:

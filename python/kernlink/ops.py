@@ -22,7 +22,8 @@ def __getattr__(name: str) -> object:
         return __dir__()
     op = None if name.startswith("_") else _OPS.get(name) or _ops().get(name)
     if op is None:
-        raise AttributeError(f"there is no op with a function {name}: dir(kernlink.ops) has those that there are")
+        hint = _kernlink.did_you_mean(name, [*_ops()])
+        raise AttributeError(f"there is no op with a function {name}: dir(kernlink.ops) has those that there are{hint}")
     # Not before a function is asked for: importing the package takes a few milliseconds less.
     from . import _functions
 

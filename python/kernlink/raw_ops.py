@@ -19,7 +19,8 @@ def __getattr__(name: str) -> object:
     except _errors.NotFoundError:
         function = None
     if function is None:
-        raise AttributeError(f"there is no op {name}: dir(kernlink.raw_ops) has those that there are")
+        hint = _kernlink.did_you_mean(name, __dir__())
+        raise AttributeError(f"there is no op {name}: dir(kernlink.raw_ops) has those that there are{hint}")
     globals()[name] = function
     return function
 

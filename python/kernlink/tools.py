@@ -548,10 +548,11 @@ def bench(
       device: on which device: `cpu`, `gpu` or `gpu:K`.
 
     Raises:
+      ValueError: for numbers of runs and threads that there cannot be.
       kernlink.errors.OpError: if the model cannot be loaded or run.
     """
-    arguments = [os.fspath(model), "--format=json", f"--runs={runs}", f"--warm-up={warm_up}"]
-    arguments += [f"--threads={threads}", f"--device={device}"]
+    counts = {"runs": _count("runs", runs, 1), "warm-up": _count("warm_up", warm_up, 0), "threads": _count("threads", threads, 0)}
+    arguments = ["--format=json", f"--device={device}", *(f"--{name}={count}" for name, count in counts.items())]
     arguments += [f"--output={name}" for name in _several(outputs)] + [f"--tag={tag}" for tag in _several(tags)]
     if signature is not None:
         arguments.append(f"--signature={signature}")
@@ -559,7 +560,17 @@ def bench(
         arguments.append(f"--checkpoint={os.fspath(checkpoint)}")
     for name, value in (inputs or {}).items():
         arguments.append(f"--input={name}={json.dumps(_kernlink.as_tensor(value).tolist(), default=_as_json)}")
-    return Benchmark(json.loads(_kernlink.bench(arguments)))
+    # Its name may begin as an option does.
+    return Benchmark(json.loads(_kernlink.bench([*arguments, "--", os.fspath(model)])))
+
+
+def _count(name: str, value: object, least: int) -> int:
+    """A number of runs or threads."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} is a whole number, not of type {type(value).__name__}")
+    if not least <= value < 2**32:
+        raise ValueError(f"{name} is a whole number from {least} to {2**32 - 1}, not {value}")
+    return value
 
 
 def _as_json(value: Any) -> Any:

@@ -86,10 +86,47 @@ def write_checkpoint(prefix: str | os.PathLike[str], tensors: Mapping[str, Any])
 
     Returns:
       The prefix.
+
+    Raises:
+      TypeError, ValueError: for an empty prefix, and for what is no tensor, with its name.
     """
-    values = [(name, as_tensor(value)) for name, value in tensors.items()]
-    _kernlink.write_checkpoint(os.fspath(prefix), values, None)
-    return os.fspath(prefix)
+    prefix = _prefix("prefix", prefix)
+    if not isinstance(tensors, Mapping):
+        raise TypeError(f"tensors: expected a dict of tensors by name, not what is of type {type(tensors).__name__}")
+    values = [(name, _tensor(name, value)) for name, value in tensors.items()]
+    _kernlink.write_checkpoint(prefix, values, None)
+    return prefix
+
+
+def _prefix(name: str, given: str | os.PathLike[str]) -> str:
+    """What the names of a checkpoint's files begin with.
+
+    Raises:
+      TypeError: if it is no path.
+      ValueError: if it is empty: files would be hidden, or named by their numbers alone, wherever the program runs.
+    """
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a path, such as 'folder/model', not what is of type {type(given).__name__}")
+    if not os.fspath(given):
+        raise ValueError(f"{name} is empty: name what the names of the files begin with, such as 'folder/model'")
+    return os.fspath(given)
+
+
+def _tensor(name: object, value: Any) -> Tensor:
+    """A tensor that is written.
+
+    Raises:
+      TypeError, ValueError: with its name, if it is none.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"the names of tensors are str, not what is of type {type(name).__name__}")
+    try:
+        tensor = as_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}: {error}") from None
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name}: {tensor!r} has no value before its graph runs")
+    return tensor
 
 
 def _children(value: Any) -> dict[str, Any]:
@@ -244,19 +281,22 @@ class Checkpoint:
         """Writes the variables as a checkpoint with this prefix; returns it. No number is added, and no folder lists it.
 
         Raises:
+          ValueError: if the prefix is empty.
           NotImplementedError: in a function that is traced, and in a graph.
         """
         _check_eager("write")
-        _kernlink.write_checkpoint(os.fspath(file_prefix), *self._contents(self._saves > 0))
-        return os.fspath(file_prefix)
+        prefix = _prefix("file_prefix", file_prefix)
+        _kernlink.write_checkpoint(prefix, *self._contents(self._saves > 0))
+        return prefix
 
     def save(self, file_prefix: str | os.PathLike[str]) -> str:
         """Writes the variables as the checkpoint `PREFIX-NUMBER`, numbered from 1, which its folder lists as the latest; returns that.
 
         Raises:
+          ValueError: if the prefix is empty.
           NotImplementedError: in a function that is traced, and in a graph.
         """
-        return self._save(os.fspath(file_prefix), 0)
+        return self._save(_prefix("file_prefix", file_prefix), 0)
 
     def _save(self, prefix: str, keep: int, number: int | None = None) -> str:
         _check_eager("save")

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use kernlink::Error;
+use kernlink::error::Advice;
 use kernlink::golden;
 use kernlink::optimize::rewrite::rewrites;
 use kernlink::optimize::{PASSES, PassReport};
@@ -12,7 +13,7 @@ use kernlink::tools::{self, Differentiate, Endpoint, Inspection, Optimize, read_
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::error::Raise;
+use crate::error::{Raise, in_python, told};
 use crate::model::tensors;
 use crate::tensor::dtype_object;
 
@@ -79,7 +80,10 @@ pub(crate) fn inspect<'py>(
         let graphs = read_model(&model)?;
         graphs.iter().map(|graph| tools::inspect(graph, &model, device.as_deref())).collect()
     };
-    py.detach(look).or_raise()?.iter().map(|found| inspection(py, found)).collect()
+    let mut found = py.detach(look).or_raise()?;
+    // The text has it, too.
+    found.iter_mut().flat_map(|found| &mut found.advice).for_each(|advice| *advice = Advice::Said(in_python(advice)));
+    found.iter().map(|found| inspection(py, found)).collect()
 }
 
 fn inspection<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, PyDict>> {
@@ -118,10 +122,10 @@ fn inspection<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, P
     item.set_item("variables", sizes.count + sizes.of_unknown_size)?;
     item.set_item("variable_bytes", sizes.bytes)?;
     item.set_item("missing", &found.missing)?;
-    item.set_item("advice", &found.advice)?;
+    item.set_item("advice", found.advice.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     item.set_item("passed_over", &found.passed_over)?;
     let faults = found.import_error.iter().chain(found.variables.as_ref().err());
-    item.set_item("faults", faults.map(ToString::to_string).collect::<Vec<_>>())?;
+    item.set_item("faults", faults.map(told).collect::<Vec<_>>())?;
     let elsewhere = found.elsewhere.as_ref().map(|(_, lacking)| -> PyResult<Bound<'py, PyDict>> {
         let ops = PyDict::new(py);
         lacking.iter().try_for_each(|(op, nodes)| ops.set_item(op, nodes))?;
@@ -137,7 +141,7 @@ fn inspection<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, P
 type Done = (&'static str, usize, usize, usize, Vec<(&'static str, usize)>, Vec<(&'static str, String)>);
 
 fn done(report: &PassReport) -> Done {
-    let failed = report.failed.iter().map(|(name, error)| (*name, error.to_string())).collect();
+    let failed = report.failed.iter().map(|(name, error)| (*name, told(error))).collect();
     (report.name, report.changes, report.nodes_before, report.nodes_after, report.parts.clone(), failed)
 }
 
@@ -264,7 +268,7 @@ pub(crate) fn verify(
     py: Python<'_>,
     file: PathBuf,
     only: Option<String>,
-    threads: usize,
+    #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     device: String,
 ) -> PyResult<Bound<'_, PyDict>> {
     let run = || {

@@ -1,34 +1,23 @@
 //! Python's values as tensors.
 
-use kernlink::dtype::{Complex64, DataType, TString};
+use kernlink::dtype::{DataType, TString};
 use kernlink::gradient::Traced;
 use kernlink::graph::Operand;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor as CoreTensor;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::dlpack;
 use crate::dtypes::{dtype_of, name_of};
 use crate::error::Raise;
 use crate::foreign::Array;
+use crate::items::{Items, stacked};
 use crate::graph::SymbolicTensor;
 use crate::matching::Flexible;
 use crate::tensor::Tensor;
-
-/// What Python's plain values are.
-enum Plain {
-    Bools(Vec<bool>),
-    /// Integers, of which all or not all fit in 32 bits.
-    Integers(Vec<i64>),
-    /// Integers above those.
-    Large(Vec<u64>),
-    Floats(Vec<f64>),
-    Complex(Vec<Complex64>),
-    Strings(Vec<TString>),
-}
 
 /// What a value is to an op.
 pub(crate) enum Converted<V> {
@@ -74,15 +63,15 @@ impl Converted<CoreTensor> {
         }
     }
 
-    fn constant(tensor: CoreTensor) -> Converted<CoreTensor> {
+    pub(crate) fn constant(tensor: CoreTensor) -> Converted<CoreTensor> {
         Converted::Operand(Operand::Constant(tensor))
     }
 
-    fn literal(tensor: CoreTensor) -> Converted<CoreTensor> {
+    pub(crate) fn literal(tensor: CoreTensor) -> Converted<CoreTensor> {
         Converted::Operand(Operand::Literal(tensor))
     }
 
-    fn python(tensor: CoreTensor) -> Converted<CoreTensor> {
+    pub(crate) fn python(tensor: CoreTensor) -> Converted<CoreTensor> {
         Converted::Flexible(Flexible::of_python(tensor))
     }
 
@@ -160,16 +149,16 @@ fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
 }
 
 /// Whether a value is a number of Python's, as most elements of lists are.
-fn is_number(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>()
 }
 
-fn is_list(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_list(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()
 }
 
 /// Whether a value is Python's own, which no package's protocols are asked for.
-fn is_python(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_python(value: &Bound<'_, PyAny>) -> bool {
     is_list(value) || value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>()
 }
 
@@ -201,6 +190,19 @@ fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     }
 }
 
+/// An array of NumPy's as a value.
+pub(crate) fn array_value(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+    array(value)?.ok_or_else(|| PyTypeError::new_err("NumPy gives an array"))
+}
+
+/// The elements of an array of numbers of NumPy's.
+pub(crate) fn array_tensor(value: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
+    match Array::of(value).map(|array| array.tensor()).transpose()?.flatten() {
+        Some(tensor) => Ok(tensor),
+        None => Err(PyTypeError::new_err("NumPy gives an array of numbers")),
+    }
+}
+
 /// An array of objects or texts of NumPy's: strings, if it has no elements.
 fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
@@ -229,202 +231,9 @@ fn nested(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
         return Ok(None);
     }
     if items.has_arrays {
-        // Lists of arrays are NumPy's to stack.
-        let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
-        return plain(&array);
+        return stacked(value).map(Some);
     }
     items.converted().map(Some)
-}
-
-/// The elements of nested lists.
-#[derive(Default)]
-struct Items {
-    shape: Vec<usize>,
-    /// The rank at which elements were found.
-    depth: Option<usize>,
-    plain: Option<Plain>,
-    /// The dtype of the first element, if it is a float of NumPy's: floats after it take it.
-    first: Option<DataType>,
-    /// Whether there are arrays among them, whose elements were not taken.
-    has_arrays: bool,
-    /// Whether there are tensors, or outputs of a graph.
-    has_tensors: bool,
-}
-
-/// No tensor has a higher rank.
-pub(crate) const MOST_DEEP: usize = 254;
-
-impl Items {
-    /// All of them as a tensor of the shape.
-    fn converted(self) -> PyResult<Converted<CoreTensor>> {
-        let Items { shape, plain, first, .. } = self;
-        let shape = Shape::from(shape);
-        let converted = match plain {
-            None => CoreTensor::from_elements::<f64>(shape, &[]).map(Converted::literal),
-            Some(Plain::Bools(bools)) => CoreTensor::from_vec(shape, bools).map(Converted::python),
-            Some(Plain::Integers(numbers)) => {
-                let small: Result<Vec<i32>, _> = numbers.iter().map(|&number| i32::try_from(number)).collect();
-                match small {
-                    Ok(small) => CoreTensor::from_vec(shape, small).map(Converted::literal),
-                    Err(_) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-                }
-            }
-            Some(Plain::Large(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-            Some(Plain::Floats(numbers)) => match (CoreTensor::from_vec(shape, numbers), first) {
-                (Ok(tensor), Some(dtype)) if dtype != DataType::Double => {
-                    return crate::eager::cast(tensor, dtype).map(Converted::python);
-                }
-                (tensor, Some(_)) => tensor.map(Converted::python),
-                (tensor, None) => tensor.map(Converted::literal),
-            },
-            Some(Plain::Complex(numbers)) => CoreTensor::from_vec(shape, numbers).map(Converted::python),
-            Some(Plain::Strings(texts)) => CoreTensor::from_vec(shape, texts).map(Converted::constant),
-        };
-        converted.or_raise()
-    }
-
-    fn take(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
-        if !is_list(value) {
-            let range = value.is_instance_of::<pyo3::types::PyRange>();
-            if range {
-                return self.take(value.py().get_type::<PyList>().call1((value,))?.as_any(), depth);
-            }
-            if depth > 0 && is_tensor(value) {
-                self.has_tensors = true;
-            } else if depth > 0 && rank(value).is_some_and(|rank| rank > 0) {
-                self.has_arrays = true;
-            }
-            if self.has_tensors || self.has_arrays {
-                return Ok(());
-            }
-            if *self.depth.get_or_insert(depth) != depth {
-                return Err(ragged());
-            }
-            if self.plain.is_none() {
-                self.first = numpy_float(value);
-            }
-            return self.element(value);
-        }
-        if depth >= MOST_DEEP {
-            return Err(PyValueError::new_err(format!("lists are nested {MOST_DEEP} deep at most")));
-        }
-        let length = value.len()?;
-        match self.shape.get(depth) {
-            None if self.depth.is_some_and(|elements| depth >= elements) => return Err(ragged()),
-            None => self.shape.push(length),
-            Some(&expected) if expected != length && !(self.has_tensors || self.has_arrays) => return Err(ragged()),
-            Some(_) => {}
-        }
-        for item in value.try_iter()? {
-            self.take(&item?, depth + 1)?;
-        }
-        Ok(())
-    }
-
-    fn element(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        if value.is_instance_of::<PyBool>() {
-            let value = value.extract()?;
-            match self.plain.get_or_insert_with(|| Plain::Bools(Vec::new())) {
-                Plain::Bools(bools) => bools.push(value),
-                other => return Err(mixed("a bool", other)),
-            }
-        } else if value.is_instance_of::<PyInt>() {
-            self.integer(value)?;
-        } else if value.is_instance_of::<PyFloat>() {
-            let value: f64 = value.extract()?;
-            if let Some(Plain::Integers(numbers)) = &self.plain {
-                self.plain = Some(Plain::Floats(numbers.iter().map(|&number| number as f64).collect()));
-            }
-            match self.plain.get_or_insert_with(|| Plain::Floats(Vec::new())) {
-                Plain::Floats(numbers) => numbers.push(value),
-                Plain::Complex(numbers) => numbers.push(value.into()),
-                other => return Err(mixed("a float", other)),
-            }
-        } else if let Ok(value) = value.cast::<PyComplex>() {
-            let value = Complex64::new(value.real(), value.imag());
-            self.plain = match self.plain.take() {
-                Some(Plain::Integers(numbers)) => {
-                    Some(Plain::Complex(numbers.iter().map(|&number| Complex64::new(number as f64, 0.0)).collect()))
-                }
-                Some(Plain::Floats(numbers)) => {
-                    Some(Plain::Complex(numbers.iter().map(|&number| number.into()).collect()))
-                }
-                other => other,
-            };
-            match self.plain.get_or_insert_with(|| Plain::Complex(Vec::new())) {
-                Plain::Complex(numbers) => numbers.push(value),
-                other => return Err(mixed("a complex number", other)),
-            }
-        } else if let Some(text) = text(value)? {
-            match self.plain.get_or_insert_with(|| Plain::Strings(Vec::new())) {
-                Plain::Strings(texts) => texts.push(text),
-                other => return Err(mixed("a string", other)),
-            }
-        } else {
-            return self.other(value);
-        }
-        Ok(())
-    }
-
-    fn integer(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(number) = value.extract::<i64>() else {
-            let large: u64 = value
-                .extract()
-                .map_err(|_| PyOverflowError::new_err(format!("{value} is no integer that a tensor can hold")))?;
-            let mut before = match self.plain.take() {
-                None => Vec::new(),
-                Some(Plain::Large(numbers)) => numbers,
-                Some(Plain::Integers(numbers)) if numbers.iter().all(|&number| number >= 0) => {
-                    numbers.iter().map(|&number| number as u64).collect()
-                }
-                Some(_) => return Err(PyOverflowError::new_err(format!("{value} does not fit in 64 bits"))),
-            };
-            before.push(large);
-            self.plain = Some(Plain::Large(before));
-            return Ok(());
-        };
-        match self.plain.get_or_insert_with(|| Plain::Integers(Vec::new())) {
-            Plain::Integers(numbers) => numbers.push(number),
-            Plain::Floats(numbers) => numbers.push(number as f64),
-            Plain::Complex(numbers) => numbers.push(Complex64::new(number as f64, 0.0)),
-            Plain::Large(numbers) if number >= 0 => numbers.push(number as u64),
-            other => return Err(mixed("an integer", other)),
-        }
-        Ok(())
-    }
-
-    /// A scalar of NumPy's among the elements.
-    fn other(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        if value.hasattr("item")? && rank(value) == Some(0) {
-            return self.element(&value.call_method0("item")?);
-        }
-        Err(PyTypeError::new_err(format!("a value of type {} cannot be a tensor", value.get_type().name()?)))
-    }
-}
-
-/// The rank of what has a shape, such as an array of NumPy's.
-fn rank(value: &Bound<'_, PyAny>) -> Option<usize> {
-    if is_number(value) || is_python(value) {
-        return None;
-    }
-    value.getattr(intern!(value.py(), "shape")).ok()?.len().ok()
-}
-
-/// The dtype of a float of NumPy's.
-fn numpy_float(value: &Bound<'_, PyAny>) -> Option<DataType> {
-    if is_python(value) || value.is_exact_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() {
-        return None;
-    }
-    let dtype = value.getattr(intern!(value.py(), "dtype")).and_then(|dtype| dtype_of(&dtype)).ok()?;
-    dtype.is_floating().then_some(dtype)
-}
-
-/// Whether a value is a tensor, a variable or an output of a graph.
-fn is_tensor(value: &Bound<'_, PyAny>) -> bool {
-    !is_number(value)
-        && (value.is_instance_of::<Tensor>()
-            || value.is_instance_of::<SymbolicTensor>()
-            || value.hasattr(intern!(value.py(), "__kernlink_tensor__")).unwrap_or(false))
 }
 
 /// A list with tensors in it as one, which the op `Pack` makes, so that tapes and graphs know it.
@@ -464,21 +273,6 @@ pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<Option<TString>> {
     Ok(value.cast::<PyBytes>().ok().map(|bytes| TString::from(bytes.as_bytes().to_vec())))
 }
 
-fn ragged() -> PyErr {
-    PyValueError::new_err("the lists are of different lengths: a tensor has rows of one length")
-}
-
-fn mixed(what: &str, others: &Plain) -> PyErr {
-    let others = match others {
-        Plain::Bools(_) => "bools",
-        Plain::Integers(_) | Plain::Large(_) => "integers",
-        Plain::Floats(_) => "floats",
-        Plain::Complex(_) => "complex numbers",
-        Plain::Strings(_) => "strings",
-    };
-    PyTypeError::new_err(format!("{what} among {others}: the elements of a tensor have one dtype"))
-}
-
 /// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
 /// floats float32.
 pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
@@ -488,8 +282,14 @@ pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> Py
 fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
     match converted {
         Converted::Operand(Operand::Literal(literal)) => {
-            let usual = if literal.dtype() == DataType::Double { DataType::Float } else { literal.dtype() };
-            literal_as(literal, dtype.unwrap_or(usual))
+            match dtype {
+                Some(dtype) => literal_as(literal, dtype),
+                None if literal.dtype() == DataType::Double => {
+                    check_floats(&literal)?;
+                    literal_as(literal, DataType::Float)
+                }
+                None => Ok(literal),
+            }
         }
         Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => {
             check_dtype(tensor.dtype(), dtype)?;
@@ -508,8 +308,25 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
                     ))),
                 }
             }
+            None if flexible.is_of_python_beyond_int64() => Err(beyond_int64()),
             _ => Ok(flexible.tensor),
         },
+    }
+}
+
+/// That an integer of Python's has no dtype unless one is asked for.
+pub(crate) fn beyond_int64() -> PyErr {
+    PyValueError::new_err("an integer of 2**63 or more is beyond int64: give the dtype that it is to be of, such as uint64")
+}
+
+/// Refuses Python's floats that would be infinite as `float32`, which nobody asked for.
+fn check_floats(floats: &CoreTensor) -> PyResult<()> {
+    let large = |value: &&f64| value.is_finite() && (**value as f32).is_infinite();
+    match floats.as_slice::<f64>().or_raise()?.iter().find(large) {
+        None => Ok(()),
+        Some(value) => Err(PyValueError::new_err(format!(
+            "{value:?} is beyond float32: give the dtype that it is to be of, such as float64"
+        ))),
     }
 }
 

@@ -9,6 +9,12 @@ use crate::dtypes::name_of;
 use crate::error::Raise;
 use crate::values::to_python;
 
+/// `; did you mean A, B?` of the names that are nearest to one; nothing if all are far.
+#[pyfunction]
+pub(crate) fn did_you_mean(name: &str, names: Vec<String>) -> String {
+    kernlink::registry::did_you_mean(name, names.iter().map(String::as_str))
+}
+
 /// The names of the ops, sorted.
 #[pyfunction]
 pub(crate) fn op_names() -> PyResult<Vec<String>> {

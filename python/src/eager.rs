@@ -78,12 +78,13 @@ pub(crate) fn execute<'py>(
     op: &Bound<'py, PyString>,
     inputs: &Bound<'py, PyTuple>,
     attrs: &Bound<'py, PyTuple>,
-    name: Option<String>,
+    name: Option<&Bound<'py, PyAny>>,
     lent: Option<Vec<bool>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = lent.unwrap_or_default();
     let context = context(py)?;
     let def = declaration(context, op)?;
+    let name = name.map(|name| crate::values::name(name, &def.name)).transpose()?;
     let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
     if let Some(target) = graph::target(inputs) {
         let request = || {
@@ -188,8 +189,7 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
             false => NodeInput::Single(taken(operand(&value).map_err(named)?, (index, 0), &mut flexible)),
             true => {
                 let values = value.try_iter().map_err(|_| {
-                    let kind = value.get_type().to_string();
-                    named(PyTypeError::new_err(format!("expected a list of tensors, not a value of {kind}")))
+                    named(crate::values::wrong(&value, "a list of tensors"))
                 })?;
                 let operands = values.enumerate().map(|(place, value)| {
                     operand(&value?).map(|converted| taken(converted, (index, place), &mut flexible))
@@ -418,4 +418,15 @@ pub(crate) fn destroy_resource(py: Python<'_>, handle: &Bound<'_, Tensor>) -> Py
     request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));
     request.attrs.insert("ignore_lookup_error", true);
     py.detach(|| context.execute(&mut request, |_| Ok(()))).or_raise().map(drop)
+}
+
+/// The value of a variable in words, if it has one: read aside, whatever records or is built on this thread.
+#[pyfunction]
+pub(crate) fn value_text(py: Python<'_>, handle: &Bound<'_, Tensor>, dtype: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let context = context(py)?;
+    let mut request = NodeRequest::new(context.registry().op("ReadVariableOp").or_raise()?.def);
+    request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));
+    request.attrs.insert("dtype", crate::dtypes::dtype_of(dtype)?);
+    let read = py.detach(|| context.execute(&mut request, |_| Ok(())));
+    Ok(read.ok().and_then(|values| values.first().map(crate::tensor::text_of)))
 }

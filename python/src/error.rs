@@ -1,9 +1,39 @@
 //! Errors, as exceptions of the class for their code.
 
 use kernlink::Error;
+use kernlink::error::Advice;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+
+/// An error in words for Python.
+pub(crate) fn told(error: &Error) -> String {
+    error.clone().in_words(in_python).to_string()
+}
+
+/// What to do about an error, in Python.
+pub(crate) fn in_python(advice: &Advice) -> String {
+    match advice {
+        Advice::GiveAttr { list, .. } => format!("give `{list}` one tensor at least, from which it follows"),
+        Advice::RegisterGradient { .. } => {
+            "have nothing flow back to it, by the op `StopGradient` on what it gives, or by `stops` of `kernlink.tools.gradients`; \
+             gradients of ops are written in Rust"
+                .to_owned()
+        }
+        Advice::RaiseLoops => {
+            "`kernlink.tools.gradients` makes `While` nodes of such loops, which have one, in a graph of a file".to_owned()
+        }
+        Advice::BringOps => "`kernlink.load_op_library(path)` loads a library of ops that declares it".to_owned(),
+        Advice::LoadLibrary => "the library is loaded before the model is".to_owned(),
+        Advice::Select => advice.to_string().replacen("`kernlink ", "`python -m kernlink ", 1),
+        Advice::NestMoreDeeply => "`call_depth` of `kernlink.SessionOptions` lets calls be nested more deeply".to_owned(),
+        Advice::LeaveOutPass(name) => {
+            format!("`kernlink.SessionOptions(without_passes=[\"{name}\"])`, or KERNLINK_WITHOUT={name}, leaves it out")
+        }
+        Advice::ListRewrites => "`kernlink.tools.passes()` lists".to_owned(),
+        Advice::Said(words) => words.clone(),
+    }
+}
 
 /// The exception that `kernlink.errors` makes of an error.
 pub(crate) fn raise(error: &Error) -> PyErr {
@@ -13,12 +43,12 @@ pub(crate) fn raise(error: &Error) -> PyErr {
             Ok(py.import("kernlink.errors")?.getattr("from_code")?.unbind())
         })?;
         // The code stands in the class, the rest of the text says where.
-        let text = error.to_string();
+        let text = told(error);
         let code = error.code();
         let text = text.strip_prefix(&format!("{code}: ")).unwrap_or(&text);
         Ok(PyErr::from_value(make.bind(py).call1((code as i32, text))?))
     };
-    Python::attach(|py| made(py).unwrap_or_else(|_| PyRuntimeError::new_err(error.to_string())))
+    Python::attach(|py| made(py).unwrap_or_else(|_| PyRuntimeError::new_err(told(error))))
 }
 
 /// What Rust returned, for Python.

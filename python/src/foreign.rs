@@ -95,7 +95,7 @@ impl<'py> Array<'py> {
         let py = self.owner.py();
         let array = py.import("numpy")?.call_method1("asarray", (&self.owner,))?;
         let dtype = array.getattr("dtype")?;
-        if dtype.getattr("kind")?.extract::<String>()?.contains(['O', 'S', 'U', 'M', 'm']) {
+        if dtype.getattr("kind")?.extract::<String>()?.contains(['O', 'S', 'U', 'T', 'M', 'm']) {
             return Ok(None);
         }
         let dtype = dtype.call_method1("newbyteorder", ("=",))?;

@@ -21,9 +21,10 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::body::{self, Body};
-use crate::convert::{Converted, Given, MOST_DEEP, operand};
+use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
 use crate::functions::{self, Held};
+use crate::items::MOST_DEEP;
 pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
 use crate::tensor::Tensor;
 
@@ -397,8 +398,9 @@ impl Graph {
         &self,
         dtype: &Bound<'_, PyAny>,
         shape: Option<&Bound<'_, PyAny>>,
-        name: Option<String>,
+        name: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<SymbolicTensor> {
+        let name = name.map(|name| crate::values::name(name, "placeholder")).transpose()?;
         let (dtype, shape) = (crate::dtypes::dtype_of(dtype)?, shape.map(crate::values::shape).transpose()?);
         let output = with(&self.0, |state| {
             let name = state.node_name("Placeholder", name.as_deref());
@@ -441,17 +443,11 @@ impl Graph {
         }
     }
 
-    /// The gradients of the sum of `ys` with respect to `xs`, as nodes of the graph; `None` where there is none.
+    /// The gradients of the sum of `ys` with respect to `xs`, each an output or a list of them, as nodes of the graph: a list, with
+    /// `None` where there is none.
     #[pyo3(signature = (ys, xs))]
-    fn gradients(
-        &self,
-        ys: Vec<Bound<'_, SymbolicTensor>>,
-        xs: Vec<Bound<'_, SymbolicTensor>>,
-    ) -> PyResult<Vec<Option<SymbolicTensor>>> {
-        let outputs = |tensors: &[Bound<'_, SymbolicTensor>]| -> PyResult<Vec<Output>> {
-            tensors.iter().map(|tensor| tensor.get().output_in(&self.0)).collect()
-        };
-        let (ys, xs) = (outputs(&ys)?, outputs(&xs)?);
+    fn gradients(&self, ys: &Bound<'_, PyAny>, xs: &Bound<'_, PyAny>) -> PyResult<Vec<Option<SymbolicTensor>>> {
+        let (ys, xs) = (self.outputs("ys", ys)?, self.outputs("xs", xs)?);
         let add = |graph: &mut CoreGraph| -> kernlink::Result<Vec<Option<Output>>> {
             let found = Gradients::of(ys).with_respect_to(xs).add_to(graph)?;
             let mut dense = |gradient: OutputGradient| gradient.dense(graph);
@@ -542,6 +538,22 @@ impl Graph {
     /// A graph that others may add to.
     pub(crate) fn of(graph: CoreGraph) -> Graph {
         Graph(Arc::new(Mutex::new(State::new(graph))))
+    }
+
+    /// An output of the graph, or those in a list or tuple of them.
+    ///
+    /// # Errors
+    /// TypeError for what is neither, which is called `name`; ValueError for one of another graph.
+    fn outputs(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Output>> {
+        let one = |value: &Bound<'_, PyAny>| match value.cast::<SymbolicTensor>() {
+            Ok(output) => output.get().output_in(&self.0),
+            Err(_) => Err(crate::values::wrong(value, &format!("{name}: expected outputs of the graph"))),
+        };
+        match (value.cast::<PyList>(), value.cast::<PyTuple>()) {
+            (Ok(list), _) => list.iter().map(|item| one(&item)).collect(),
+            (_, Ok(tuple)) => tuple.iter().map(|item| one(&item)).collect(),
+            _ => Ok(vec![one(value)?]),
+        }
     }
 
     /// A copy of the graph as it is.

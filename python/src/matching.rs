@@ -7,7 +7,7 @@ use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::convert::Given;
+use crate::convert::{Given, beyond_int64};
 
 /// A constant that takes the dtype that is asked for.
 pub(crate) struct Flexible {
@@ -23,6 +23,11 @@ impl Flexible {
 
     pub(crate) fn of_python(tensor: CoreTensor) -> Flexible {
         Flexible { tensor, is_array: false }
+    }
+
+    /// Whether it is an integer that has a dtype only where one is asked for.
+    pub(crate) fn is_of_python_beyond_int64(&self) -> bool {
+        !self.is_array && self.tensor.dtype() == DataType::Uint64
     }
 
     /// Whether the elements become those of a dtype: strings stay strings, and what is imaginary is not dropped.
@@ -54,12 +59,12 @@ pub(crate) type Places = SmallVec<[(usize, usize, bool); 2]>;
 /// first among themselves. What cannot be cast is left to the op, which refuses it.
 ///
 /// # Errors
-/// Those of casts.
+/// Those of casts; ValueError if integers of Python's beyond `int64` alone say what the dtype is.
 pub(crate) fn settle<V: Given>(def: &OpDef, inputs: &mut [NodeInput<V>], places: &Places) -> PyResult<()> {
     for &(input, place, is_array) in places {
         let wanted = match &def.inputs[input].ty {
             ArgType::Fixed(dtype) => Some(*dtype),
-            ArgType::Attr(attr) => of_attr(def, attr, inputs, places),
+            ArgType::Attr(attr) => of_attr(def, attr, inputs, places)?,
             // Each tensor of such a list has a dtype of its own.
             ArgType::ListAttr(_) => None,
         };
@@ -78,31 +83,37 @@ pub(crate) fn settle<V: Given>(def: &OpDef, inputs: &mut [NodeInput<V>], places:
 }
 
 /// The dtype of an attr that inputs share; `None` if nothing but literals says what it is.
-fn of_attr<V: Given>(def: &OpDef, attr: &str, inputs: &[NodeInput<V>], places: &Places) -> Option<DataType> {
-    let mut first = None;
+fn of_attr<V: Given>(def: &OpDef, attr: &str, inputs: &[NodeInput<V>], places: &Places) -> PyResult<Option<DataType>> {
+    let (mut first, mut has_array) = (None, false);
     for (index, (arg, input)) in def.inputs.iter().zip(inputs).enumerate() {
         if !matches!(&arg.ty, ArgType::Attr(other) if other == attr) {
             continue;
         }
         for (place, operand) in input.operands().iter().enumerate() {
             match operand {
-                Operand::Value(value) => return value.dtype(),
-                Operand::Constant(tensor) if places.iter().any(|&(i, p, _)| (i, p) == (index, place)) => {
+                Operand::Value(value) => return Ok(value.dtype()),
+                Operand::Constant(tensor) => {
+                    let Some(&(.., is_array)) = places.iter().find(|&&(i, p, _)| (i, p) == (index, place)) else {
+                        return Ok(Some(tensor.dtype()));
+                    };
+                    has_array |= is_array;
                     first.get_or_insert(tensor.dtype());
                 }
-                Operand::Constant(tensor) => return Some(tensor.dtype()),
                 Operand::Literal(_) => {}
             }
         }
     }
-    let (first, def) = (first?, def.attrs.iter().find(|def| def.name == attr)?);
+    let (Some(first), Some(def)) = (first, def.attrs.iter().find(|def| def.name == attr)) else { return Ok(None) };
+    if first == DataType::Uint64 && !has_array {
+        return Err(beyond_int64());
+    }
     // Integers for sizes and indices may be of dtypes that the op does not list.
-    match (&def.allowed, &def.default) {
+    Ok(match (&def.allowed, &def.default) {
         (Some(AllowedValues::Types(allowed)), Some(AttrDefault::Type(default)))
             if first.is_integer() && default.is_integer() && !allowed.contains(&first) =>
         {
             Some(*default)
         }
         _ => Some(first),
-    }
+    })
 }

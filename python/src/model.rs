@@ -325,7 +325,7 @@ pub(crate) fn load_saved_model(
     checkpoint: Option<PathBuf>,
     prepare: Vec<String>,
     options: Option<&Bound<'_, SessionOptions>>,
-    threads: usize,
+    #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     device: Option<String>,
 ) -> PyResult<MetaGraph> {
     let session = SessionOptions::of(options, threads, device);
@@ -358,7 +358,7 @@ pub(crate) fn load_meta_graph(
     path: PathBuf,
     checkpoint: Option<PathBuf>,
     options: Option<&Bound<'_, SessionOptions>>,
-    threads: usize,
+    #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     device: Option<String>,
 ) -> PyResult<MetaGraph> {
     let session = SessionOptions::of(options, threads, device);

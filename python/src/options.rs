@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use kernlink::device::Device;
 use kernlink::formats::LoadOptions;
-use kernlink::optimize::PASSES;
+use kernlink::optimize::{Optimizer, PASSES};
 use kernlink::runtime::{RunOptions, Session, SessionOptions as CoreOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::error::Raise;
+use crate::values::{items, number, texts, threads};
 
 /// How a session runs.
 #[pyclass(module = "kernlink", frozen, eq, get_all)]
@@ -43,17 +46,21 @@ impl SessionOptions {
                         without_passes=Vec::new(), inexact_rewrites=false, call_depth=0, timeout=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn new(
-        threads: usize,
-        inter_op_pools: Vec<usize>,
+        #[pyo3(from_py_with = threads)] threads: usize,
+        #[pyo3(from_py_with = pools)] inter_op_pools: Vec<usize>,
         device: Option<String>,
-        cpu_devices: usize,
+        #[pyo3(from_py_with = cpu_devices)] cpu_devices: usize,
         soft_placement: bool,
         optimize: bool,
-        without_passes: Vec<String>,
+        #[pyo3(from_py_with = passes)] without_passes: Vec<String>,
         inexact_rewrites: bool,
-        call_depth: u32,
+        #[pyo3(from_py_with = call_depth)] call_depth: u32,
         timeout: Option<f64>,
     ) -> PyResult<SessionOptions> {
+        Optimizer::without(&without_passes).map_err(|error| error.context("without_passes")).or_raise()?;
+        if let Some(device) = &device {
+            crate::device::check(device).or_raise()?;
+        }
         timeout.map(duration).transpose()?;
         Ok(SessionOptions {
             threads,
@@ -183,6 +190,23 @@ impl Prepared {
         options.devices = self.devices;
         options
     }
+}
+
+fn pools(value: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let wrong = |_| crate::values::wrong(value, "inter_op_pools: expected a list of numbers of threads");
+    items(value).map_err(wrong)?.iter().map(|threads| number(threads, "each of inter_op_pools", 0)).collect()
+}
+
+fn cpu_devices(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    number(value, "cpu_devices", 1)
+}
+
+fn passes(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    texts(value, "without_passes")
+}
+
+fn call_depth(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    number(value, "call_depth", 0)
 }
 
 /// A number of seconds.

@@ -126,7 +126,7 @@ impl Session {
         py: Python<'_>,
         graph: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, SessionOptions>>,
-        threads: usize,
+        #[pyo3(from_py_with = crate::values::threads)] threads: usize,
         device: Option<String>,
     ) -> PyResult<Session> {
         let (own, def) = match graph.cast::<Graph>() {
@@ -256,7 +256,7 @@ pub(crate) fn load_graph(
     py: Python<'_>,
     path: PathBuf,
     options: Option<&Bound<'_, SessionOptions>>,
-    threads: usize,
+    #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     device: Option<String>,
 ) -> PyResult<Session> {
     let options = SessionOptions::of(options, threads, device);

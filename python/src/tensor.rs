@@ -80,6 +80,14 @@ impl Tensor {
 /// How long a text of elements may be, in elements.
 const SHOWN: usize = 1000;
 
+/// The elements, for people.
+pub(crate) fn text_of(tensor: &CoreTensor) -> String {
+    match tensor.num_elements() > SHOWN {
+        true => "…".to_owned(),
+        false => tensor.values_text(),
+    }
+}
+
 /// The dtype as the package has it.
 pub(crate) fn dtype_object(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_, PyAny>> {
     static AS_DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -256,7 +264,13 @@ impl Tensor {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        self.item(py)?.is_truthy()
+        match self.0.num_elements() {
+            0 => Ok(false),
+            1 => self.item(py)?.is_truthy(),
+            count => Err(PyValueError::new_err(format!(
+                "whether a tensor of {count} elements is true is not clear: use the op `Any` or `All`"
+            ))),
+        }
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -323,10 +337,7 @@ impl Tensor {
         let (shape, dtype) = (tensor.shape(), name_of(tensor.dtype()));
         let dims = shape.dims().iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let dims = if shape.rank() == 1 { format!("({dims},)") } else { format!("({dims})") };
-        let values = match tensor.num_elements() > SHOWN {
-            true => "…".to_owned(),
-            false => tensor.values_text(),
-        };
+        let values = text_of(tensor);
         format!("<kernlink.Tensor: shape={dims}, dtype={dtype}, value={values}>")
     }
 

@@ -5,7 +5,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::shape::PartialShape;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyList};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyList, PyString};
 
 use crate::convert::{tensor_of, text};
 use crate::dtypes::{dtype_of, name_of};
@@ -37,9 +37,45 @@ pub(crate) fn attr_value(value: &Bound<'_, PyAny>, ty: AttrType) -> PyResult<Att
     })
 }
 
-fn wrong(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+/// That a value is no such thing. `expected` may begin with what the value is for, and `: expected`.
+pub(crate) fn wrong(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    PyTypeError::new_err(format!("expected {expected}, not the {kind} {}", shortened(value)))
+    let given = if value.is_none() { kind } else { format!("the {kind} {}", shortened(value)) };
+    let before = if expected.contains(": expected ") { "" } else { "expected " };
+    PyTypeError::new_err(format!("{before}{expected}, not {given}"))
+}
+
+/// The name that a node of `whose` is to have.
+pub(crate) fn name(value: &Bound<'_, PyAny>, whose: &str) -> PyResult<String> {
+    match value.cast::<PyString>() {
+        Ok(name) => name.extract(),
+        Err(_) => Err(wrong(value, &format!("name of {whose}: expected a str"))),
+    }
+}
+
+/// A list of texts.
+pub(crate) fn texts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<String>> {
+    let named = |_| wrong(value, &format!("{name}: expected a list of str"));
+    items(value).map_err(named)?.iter().map(|item| item.extract::<String>()).collect::<PyResult<_>>().map_err(named)
+}
+
+/// A whole number that is not below `least`.
+///
+/// # Errors
+/// TypeError for what is no integer, ValueError for one that is too small or too large; `name` is what it is called.
+pub(crate) fn number<T: TryFrom<i128>>(value: &Bound<'_, PyAny>, name: &str, least: i128) -> PyResult<T> {
+    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    let number = match value.getattr("__index__") {
+        Ok(index) if is_number || !value.is_instance_of::<PyInt>() => index.call0()?,
+        _ => return Err(wrong(value, &format!("{name}: expected a whole number"))),
+    };
+    let found = number.extract::<i128>().ok().filter(|number| *number >= least).and_then(|number| number.try_into().ok());
+    found.ok_or_else(|| PyValueError::new_err(format!("{name} is a whole number from {least}, not {}", shortened(value))))
+}
+
+/// How many threads a session has; 0 for one per processor.
+pub(crate) fn threads(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    number(value, "threads", 0)
 }
 
 fn shortened(value: &Bound<'_, PyAny>) -> String {
@@ -50,7 +86,7 @@ fn shortened(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if text(value)?.is_some() {
         return Err(wrong(value, "a list"));
     }

@@ -82,7 +82,10 @@ def test_inspect_tells_what_is_missing(tmp_path: Path) -> None:
     found = tools.inspect(tmp_path / "graph.pbtxt")
     assert not found.is_whole and "MatMul" in found.graphs[0].missing[0]
     assert "lacks something" in repr(found) and "MatMull" in found._repr_html_()
-    assert str(found) == printed("inspect", str(tmp_path / "graph.pbtxt")).rstrip()
+    # What to do is said in other words.
+    ours, theirs = str(found).splitlines(), printed("inspect", str(tmp_path / "graph.pbtxt")).splitlines()
+    differ = [line for line, own in zip(ours, theirs, strict=True) if line != own]
+    assert 0 < len(differ) == len(found.graphs[0].advice) and "load_op_library" in differ[0]
 
 
 # optimize, gradients, convert
@@ -237,8 +240,6 @@ def test_bench(graph: Path) -> None:
     assert "p50" in repr(found) and "<td style='text-align:left'>Mul</td>" in found._repr_html_()
     with pytest.raises(kl.errors.NotFoundError):
         tools.bench(graph, outputs="nope", runs=1)
-    with pytest.raises(kl.errors.InvalidArgumentError, match="runs"):
-        tools.bench(graph, runs=0)
 
 
 @needs_models

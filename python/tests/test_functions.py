@@ -526,7 +526,7 @@ def test_errors_name_types() -> None:
         (lambda: kl.constant(1.5, "int32"), "a float cannot be of dtype int32"),
         (lambda: kl.GradientTape().watch(1), "not what is of type int"),
         (lambda: kl.function(lambda x: x, input_signature=1), "not of type int"),  # type: ignore[call-overload]
-        (lambda: RAW.Pack(values=1), "expected a list of tensors, not a value of <class 'int'>"),
+        (lambda: RAW.Pack(values=1), "expected a list of tensors, not the int 1"),
     ):
         with pytest.raises(TypeError, match=text):
             work()

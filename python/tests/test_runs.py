@@ -203,7 +203,7 @@ def test_a_session_names_what_is_wrong_with_a_feed() -> None:
 
 def test_variables() -> None:
     v = kl.Variable([1, 2], name="v")
-    assert v.shape == (2,) and v.dtype is kl.int32 and repr(v) == "<kernlink.Variable 'v' shape=(2,) dtype=int32>"
+    assert v.shape == (2,) and v.dtype is kl.int32 and "'v' shape=(2,) dtype=int32" in repr(v)
     assert v.assign_add([1, 1]).assign_sub([0, 1]).numpy().tolist() == [2, 2]
     assert (v + 1).tolist() == (1 + v).tolist() == [3, 3] and (-v).tolist() == [-2, -2] and (v**2).tolist() == [4, 4]
     assert (v // 2).tolist() == [1, 1] and (5 // v).tolist() == [2, 2] and (5 % v).tolist() == [1, 1] and (v % 2).tolist() == [0, 0]

@@ -35,6 +35,8 @@ pub enum Advice {
     NestMoreDeeply,
     /// To leave out a graph pass or a rewrite, of this name.
     LeaveOutPass(String),
+    /// To list the rewrites.
+    ListRewrites,
     /// In words that suit all who read them.
     Said(String),
 }
@@ -64,6 +66,7 @@ impl fmt::Display for Advice {
                 "`{}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out",
                 crate::optimize::WITHOUT
             ),
+            Advice::ListRewrites => f.write_str("`kernlink optimize --help` lists"),
             Advice::Said(words) => f.write_str(words),
         }
     }

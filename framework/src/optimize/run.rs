@@ -126,9 +126,8 @@ impl Optimizer {
                 let hint = did_you_mean(name, known());
                 let all: Vec<&str> = PASSES.iter().map(|pass| pass.name()).collect();
                 let (name, all) = (shortened(name), all.join(", "));
-                let rewrites = "rewrites, which `kernlink optimize --help` lists";
-                let message = format!("there is no pass or rewrite `{name}`{hint}; there are {all}, and {rewrites}");
-                return Err(Error::invalid_argument(message));
+                let message = format!("there is no pass or rewrite `{name}`{hint}; there are {all}, and rewrites");
+                return Err(Error::invalid_argument(message).advise(", which ", Advice::ListRewrites, ""));
             }
             self.passes.retain(|pass| pass.name() != name);
         }
