@@ -69,6 +69,15 @@ impl AttrValue {
             _ => self.ty() == Some(ty),
         }
     }
+
+    /// The functions that the value is, or that are in it if it is a list; not those in their attrs.
+    pub fn functions(&self) -> &[FunctionRef] {
+        match self {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions,
+            _ => &[],
+        }
+    }
 }
 
 impl fmt::Display for AttrValue {
@@ -126,6 +135,11 @@ impl AttrMap {
     /// Removes an attr.
     pub fn remove(&mut self, name: &str) -> Option<AttrValue> {
         self.0.remove(name)
+    }
+
+    /// The functions that attrs name: [`AttrValue::functions`] of each.
+    pub fn functions(&self) -> impl Iterator<Item = &FunctionRef> {
+        self.0.values().flat_map(AttrValue::functions)
     }
 
     /// All attrs, sorted by name.

@@ -142,9 +142,7 @@ const LIBRARIES: &[Library] = &[
 /// Why Kernlink lacks an op with all of its features, and what to do; `None` for names that it does not know.
 pub(crate) fn lacks(op: &str) -> Option<&'static str> {
     if HASHES.contains(&hash(op.as_bytes(), 0).0) {
-        return Some(
-            "TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it",
-        );
+        return Some("TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it");
     }
     let is_of = |library: &&Library| {
         library.namespace.is_some_and(|namespace| op.starts_with(namespace)) || library.ops.contains(&op)

@@ -43,16 +43,23 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError(f"the keys of a dict of tensors are sorted, and {list(mapping)!r} cannot be: {error}") from None
 
 
-def flatten(value: Any, leaves: list[Any]) -> Any:
-    """Adds what is in lists, tuples and dicts to `leaves`, but for `None`; returns what it is in."""
+def flatten(value: Any, leaves: list[Any], *, as_is: bool = False) -> Any:
+    """Adds what is in lists, tuples and dicts to `leaves`, but for `None`; returns what it is in.
+
+    Args:
+      value: the value.
+      leaves: what is found, in order.
+      as_is: whether dicts are in their own order, in which keys need not be sorted, and `None` counts as well.
+    """
     if isinstance(value, Mapping):
         like = _Dict(type(value), list(value), getattr(value, "default_factory", None))
-        return ("dict", like, [(key, flatten(value[key], leaves)) for key in sorted_keys(value)])
+        keys = like.keys if as_is else sorted_keys(value)
+        return ("dict", like, [(key, flatten(value[key], leaves, as_is=as_is)) for key in keys])
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return ("named", type(value), [flatten(item, leaves) for item in value])
+        return ("named", type(value), [flatten(item, leaves, as_is=as_is) for item in value])
     if isinstance(value, (list, tuple)):
-        return ("list", type(value), [flatten(item, leaves) for item in value])
-    if value is None:
+        return ("list", type(value), [flatten(item, leaves, as_is=as_is) for item in value])
+    if value is None and not as_is:
         return None
     leaves.append(value)
     return "leaf"

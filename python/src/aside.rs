@@ -3,7 +3,9 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SendError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use crate::locks::{locked, unpoisoned};
 
 use kernlink::Error;
 use kernlink::step::Cancellation;
@@ -28,7 +30,7 @@ struct State {
 
 impl Bell {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Says that there was a signal.
@@ -41,7 +43,7 @@ impl Bell {
     /// Waits until there was a signal, which is true, or until the run has ended.
     fn wait(&self) -> bool {
         let waits = |state: &mut State| !state.is_rung && !state.has_ended;
-        let mut state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        let mut state = unpoisoned(self.changed.wait_while(self.lock(), waits));
         std::mem::take(&mut state.is_rung)
     }
 
@@ -132,7 +134,7 @@ fn during<'w>(
 /// Gives work to a thread that waits between runs: another takes longer to start than a small function to run.
 fn hand_over(work: Work, bell: Arc<Bell>) -> std::io::Result<()> {
     static WORKER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
-    let mut worker = WORKER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut worker = locked(&WORKER);
     let job = match &*worker {
         None => (work, bell),
         Some(sender) => match sender.send((work, bell)) {

@@ -14,8 +14,8 @@ use crate::dlpack;
 use crate::dtypes::{dtype_of, name_of};
 use crate::error::Raise;
 use crate::foreign::Array;
-use crate::items::{Items, stacked};
 use crate::graph::SymbolicTensor;
+use crate::items::{Items, stacked};
 use crate::matching::Flexible;
 use crate::tensor::Tensor;
 
@@ -281,16 +281,14 @@ pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> Py
 
 fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
     match converted {
-        Converted::Operand(Operand::Literal(literal)) => {
-            match dtype {
-                Some(dtype) => literal_as(literal, dtype),
-                None if literal.dtype() == DataType::Double => {
-                    check_floats(&literal)?;
-                    literal_as(literal, DataType::Float)
-                }
-                None => Ok(literal),
+        Converted::Operand(Operand::Literal(literal)) => match dtype {
+            Some(dtype) => literal_as(literal, dtype),
+            None if literal.dtype() == DataType::Double => {
+                check_floats(&literal)?;
+                literal_as(literal, DataType::Float)
             }
-        }
+            None => Ok(literal),
+        },
         Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor)) => {
             check_dtype(tensor.dtype(), dtype)?;
             Ok(tensor)
@@ -316,7 +314,9 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
 
 /// That an integer of Python's has no dtype unless one is asked for.
 pub(crate) fn beyond_int64() -> PyErr {
-    PyValueError::new_err("an integer of 2**63 or more is beyond int64: give the dtype that it is to be of, such as uint64")
+    PyValueError::new_err(
+        "an integer of 2**63 or more is beyond int64: give the dtype that it is to be of, such as uint64",
+    )
 }
 
 /// Refuses Python's floats that would be infinite as `float32`, which nobody asked for.

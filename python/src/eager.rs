@@ -188,9 +188,7 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
         request.inputs.push(match arg.is_list() {
             false => NodeInput::Single(taken(operand(&value).map_err(named)?, (index, 0), &mut flexible)),
             true => {
-                let values = value.try_iter().map_err(|_| {
-                    named(crate::values::wrong(&value, "a list of tensors"))
-                })?;
+                let values = value.try_iter().map_err(|_| named(crate::values::wrong(&value, "a list of tensors")))?;
                 let operands = values.enumerate().map(|(place, value)| {
                     operand(&value?).map(|converted| taken(converted, (index, place), &mut flexible))
                 });
@@ -422,7 +420,11 @@ pub(crate) fn destroy_resource(py: Python<'_>, handle: &Bound<'_, Tensor>) -> Py
 
 /// The value of a variable in words, if it has one: read aside, whatever records or is built on this thread.
 #[pyfunction]
-pub(crate) fn value_text(py: Python<'_>, handle: &Bound<'_, Tensor>, dtype: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+pub(crate) fn value_text(
+    py: Python<'_>,
+    handle: &Bound<'_, Tensor>,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<Option<String>> {
     let context = context(py)?;
     let mut request = NodeRequest::new(context.registry().op("ReadVariableOp").or_raise()?.def);
     request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use kernlink::graph::{Graph as CoreGraph, TensorName};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{IntoPyDict, PyList, PyString};
 
 use crate::graph::{Operation, Shared, SymbolicTensor};
 
@@ -44,19 +45,12 @@ pub(crate) fn name_of(value: &Bound<'_, PyAny>, own: Option<&Shared>, graph: &Co
     Ok(if is_operation { Named::Operation(name) } else { Named::Output(name) })
 }
 
-/// The form of what is asked for, with places among the outputs.
-enum Form {
-    Output(usize),
-    Operation,
-    List(Vec<Form>),
-    /// With its class, if it is a named one.
-    Tuple(Vec<Form>, Option<Py<PyType>>),
-    Dict(Vec<(Py<PyAny>, Form)>),
-}
-
 /// What is asked for.
 pub(crate) struct Fetches {
-    form: Form,
+    /// What it is in, as `kernlink._structure` knows it; `None` for one output or operation by itself.
+    structure: Option<Py<PyAny>>,
+    /// For each thing that is asked for its place among the outputs; operations give none.
+    places: Vec<Option<usize>>,
     pub(crate) outputs: Vec<String>,
     pub(crate) targets: Vec<String>,
 }
@@ -67,66 +61,64 @@ impl Fetches {
         value: &Bound<'_, PyAny>,
         named: &dyn Fn(&Bound<'_, PyAny>) -> PyResult<Named>,
     ) -> PyResult<Fetches> {
-        let mut fetches = Fetches { form: Form::Operation, outputs: Vec::new(), targets: Vec::new() };
-        fetches.form = fetches.add(value, named, 0)?;
+        let mut fetches = Fetches { structure: None, places: Vec::new(), outputs: Vec::new(), targets: Vec::new() };
+        if value.is_instance_of::<PyString>() || value.is_instance_of::<SymbolicTensor>() {
+            fetches.add(named(value)?);
+            return Ok(fetches);
+        }
+        let (leaves, structure) = flatten(value)?;
+        leaves.iter().try_for_each(|leaf| named(&leaf).map(|named| fetches.add(named)))?;
+        fetches.structure = Some(structure.unbind());
         Ok(fetches)
     }
 
-    fn add(
-        &mut self,
-        value: &Bound<'_, PyAny>,
-        named: &dyn Fn(&Bound<'_, PyAny>) -> PyResult<Named>,
-        depth: usize,
-    ) -> PyResult<Form> {
-        const DEEPEST: usize = 100;
-        if depth > DEEPEST {
-            return Err(PyValueError::new_err("fetches are lists in lists without end"));
-        }
-        if let Ok(list) = value.cast::<PyList>() {
-            return list.iter().map(|item| self.add(&item, named, depth + 1)).collect::<PyResult<_>>().map(Form::List);
-        }
-        if let Ok(tuple) = value.cast::<PyTuple>() {
-            let items = tuple.iter().map(|item| self.add(&item, named, depth + 1)).collect::<PyResult<_>>()?;
-            let class = tuple.hasattr("_fields")?.then(|| tuple.get_type().unbind());
-            return Ok(Form::Tuple(items, class));
-        }
-        if let Ok(dict) = value.cast::<PyDict>() {
-            let items = dict.iter().map(|(key, item)| Ok((key.unbind(), self.add(&item, named, depth + 1)?)));
-            return items.collect::<PyResult<_>>().map(Form::Dict);
-        }
-        Ok(match named(value)? {
+    fn add(&mut self, named: Named) {
+        self.places.push(match named {
             Named::Output(name) => {
                 self.outputs.push(name);
-                Form::Output(self.outputs.len() - 1)
+                Some(self.outputs.len() - 1)
             }
             Named::Operation(name) => {
                 self.targets.push(name);
-                Form::Operation
+                None
             }
-        })
+        });
     }
 
     /// The tensors, in the form that was asked for.
     pub(crate) fn give<'py>(&self, py: Python<'py>, tensors: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-        fn give<'py>(py: Python<'py>, form: &Form, tensors: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-            let all = |forms: &[Form]| forms.iter().map(|form| give(py, form, tensors)).collect::<PyResult<Vec<_>>>();
-            Ok(match form {
-                Form::Output(at) => {
-                    tensors.get(*at).cloned().ok_or_else(|| PyRuntimeError::new_err("an output is missing"))?
-                }
-                Form::Operation => py.None().into_bound(py),
-                Form::List(forms) => PyList::new(py, all(forms)?)?.into_any(),
-                Form::Tuple(forms, None) => PyTuple::new(py, all(forms)?)?.into_any(),
-                Form::Tuple(forms, Some(class)) => class.bind(py).call1(PyTuple::new(py, all(forms)?)?)?,
-                Form::Dict(items) => {
-                    let dict = PyDict::new(py);
-                    for (key, form) in items {
-                        dict.set_item(key, give(py, form, tensors)?)?;
-                    }
-                    dict.into_any()
-                }
-            })
+        let missing = || PyRuntimeError::new_err("an output is missing");
+        let mut given = self.places.iter().map(|place| match place {
+            Some(at) => tensors.get(*at).cloned().ok_or_else(missing),
+            None => Ok(py.None().into_bound(py)),
+        });
+        match &self.structure {
+            None => given.next().unwrap_or_else(|| Err(missing())),
+            Some(structure) => {
+                let leaves = PyList::new(py, given.collect::<PyResult<Vec<_>>>()?)?;
+                structures(py)?.call_method1(intern!(py, "rebuild"), (structure, leaves.try_iter()?))
+            }
         }
-        give(py, &self.form, tensors)
     }
+}
+
+/// The walk that arguments and results of functions take, too.
+fn structures(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "kernlink._structure"))
+}
+
+/// What is in lists, tuples and dicts, and what it is in.
+fn flatten<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
+    let py = value.py();
+    let leaves = PyList::empty(py);
+    let as_is = [("as_is", true)].into_py_dict(py)?;
+    let structure =
+        structures(py)?.getattr("flatten")?.call((value, &leaves), Some(&as_is)).map_err(|error| match error
+            .is_instance_of::<PyRecursionError>(
+            py,
+        ) {
+            true => PyValueError::new_err("fetches are lists in lists without end"),
+            false => error,
+        })?;
+    Ok((leaves, structure))
 }

@@ -2,12 +2,14 @@
 //! holds it, or a function that calls it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use kernlink::graph::Graph as CoreGraph;
 use kernlink::proto::{AttrValue, FunctionDef, attr_value};
 use kernlink::runtime::EagerContext;
 use pyo3::prelude::*;
+
+use crate::locks::locked;
 
 /// The names that are held, with how often.
 #[derive(Default)]
@@ -32,7 +34,7 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn new(context: &'static EagerContext, name: &str) -> Held {
-        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = locked(&NAMES);
         *names.held.entry(name.to_owned()).or_default() += 1;
         Held { name: name.to_owned(), context, process: std::process::id() }
     }
@@ -53,7 +55,7 @@ impl Drop for Held {
         if self.process != std::process::id() {
             return;
         }
-        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = locked(&NAMES);
         let Some(count) = names.held.get_mut(&self.name) else { return };
         *count -= 1;
         if *count > 0 {

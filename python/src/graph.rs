@@ -3,16 +3,15 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::gradient::{Gradients, OutputGradient};
 use kernlink::graph::{
     Graph as CoreGraph, ImportOptions, NodeId, NodeRequest, OpScope, Operand, Output, is_valid_node_name,
 };
 use kernlink::op::OpDef;
-use kernlink::proto::{graph_file, graph_from_bytes};
+use kernlink::proto::{GraphDef, graph_file, graph_from_bytes};
 use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -25,6 +24,7 @@ use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
 use crate::functions::{self, Held};
 use crate::items::MOST_DEEP;
+use crate::locks::locked;
 pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
 use crate::tensor::Tensor;
 
@@ -108,7 +108,7 @@ thread_local! {
 /// The graph, for as long as the guard is there. Nothing of Python's may run meanwhile, which raising an error does, too: another thread
 /// may wait for the graph while it holds the interpreter.
 pub(crate) fn lock(graph: &Shared) -> MutexGuard<'_, State> {
-    graph.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(graph)
 }
 
 /// Does `work` on a graph, and raises its error when others can have the graph.
@@ -301,12 +301,7 @@ fn bring_functions(
     state: &mut State,
     request: &NodeRequest<'_, Output>,
 ) -> kernlink::Result<()> {
-    let functions = request.attrs.iter().flat_map(|(_, value)| match value {
-        AttrValue::Func(function) => std::slice::from_ref(function),
-        AttrValue::ListFunc(functions) => functions,
-        _ => &[],
-    });
-    for function in functions {
+    for function in request.attrs.functions() {
         let held = Held::new(context, &function.name);
         let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name)?;
         if let Some(body) = &mut state.body {
@@ -411,14 +406,13 @@ impl Graph {
 
     /// The graph as a serialized GraphDef.
     fn as_graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let def = with(&self.0, |state| state.graph.to_def())?;
-        Ok(PyBytes::new(py, &graph_file("graph.pb", &def).or_raise()?))
+        let write = || graph_file("graph.pb", &self.def()?);
+        Ok(PyBytes::new(py, &py.detach(write).or_raise()?))
     }
 
     /// The graph in Graphviz's language.
-    fn to_dot(&self) -> PyResult<String> {
-        let def = with(&self.0, |state| state.graph.to_def())?;
-        Ok(kernlink::graph::to_dot(&def))
+    fn to_dot(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| Ok(kernlink::graph::to_dot(&self.def()?))).or_raise()
     }
 
     /// Adds the nodes of a serialized GraphDef, with `name/` before their names if one is given.
@@ -556,8 +550,8 @@ impl Graph {
         }
     }
 
-    /// A copy of the graph as it is.
-    pub(crate) fn copy(&self) -> CoreGraph {
-        lock(&self.0).graph.clone()
+    /// The graph as a message. Threads of Python's need not wait for it: whoever holds the graph does not wait for them.
+    fn def(&self) -> kernlink::Result<GraphDef> {
+        lock(&self.0).graph.to_def()
     }
 }

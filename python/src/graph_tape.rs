@@ -1,16 +1,18 @@
 //! Tapes of a graph: they know which nodes were added while they recorded, and add the nodes of gradients of these.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use kernlink::dtype::DataType;
-use kernlink::gradient::{Gradients, OutputGradient};
+use kernlink::gradient::Gradients;
 use kernlink::graph::{Graph as CoreGraph, Output};
 use kernlink::tensor::ResourceHandle;
 use pyo3::prelude::*;
 
 use crate::body::{captured_tensor, find_captured};
+use crate::gradients::gradient_object;
 use crate::graph::{Shared, entered, lock, output_for, with};
+use crate::locks::locked;
 use crate::symbolic::SymbolicTensor;
 use crate::tape::is_trainable_handle;
 
@@ -20,12 +22,6 @@ struct Recorded {
     /// The places of nodes that were added while the tape recorded; the last is open while it does.
     ranges: Vec<(usize, usize)>,
     watched: HashSet<Output>,
-}
-
-impl Recorded {
-    fn has(&self, place: usize) -> bool {
-        self.ranges.iter().any(|&(start, end)| (start..end).contains(&place))
-    }
 }
 
 /// Records the nodes that are added to the graph that is entered when it is made.
@@ -47,7 +43,7 @@ struct Known {
 
 impl GraphTape {
     fn recorded(&self) -> MutexGuard<'_, Recorded> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.recorded)
     }
 
     /// What a value is in the graph, if it is there.
@@ -62,13 +58,14 @@ impl GraphTape {
         let recorded = self.recorded();
         let nodes: Vec<(Vec<Output>, Vec<Output>)> = {
             let state = lock(&self.graph);
-            let ids = state.graph.ids().filter(|id| recorded.has(id.index()));
-            ids.map(|id| {
-                let node = state.graph.node(id);
-                let outputs = (0..node.signature.outputs.len()).map(|index| Output { node: id, index });
-                (node.inputs.to_vec(), outputs.collect())
-            })
-            .collect()
+            let nodes = recorded.ranges.iter().flat_map(|&(start, end)| state.graph.ids_from(start).take(end - start));
+            nodes
+                .map(|id| {
+                    let node = state.graph.node(id);
+                    let outputs = (0..node.signature.outputs.len()).map(|index| Output { node: id, index });
+                    (node.inputs.to_vec(), outputs.collect())
+                })
+                .collect()
         };
         let mut known = Known { outputs: recorded.watched.clone(), constants: Vec::new(), handles: Vec::new() };
         let mut seen = HashSet::new();
@@ -184,15 +181,8 @@ impl GraphTape {
             found.stop_gradients(known.constants.iter().copied()).add_to(graph)
         };
         let mut found = with(&self.graph, |state| add(&mut state.graph))?.into_iter();
-        let symbolic = |output| Bound::new(py, SymbolicTensor { graph: self.graph.clone(), output });
-        let gradients = xs.iter().map(|x| match x.and_then(|_| found.next()).flatten() {
-            None => Ok(py.None().into_bound(py)),
-            Some(OutputGradient::Dense(output)) => Ok(symbolic(output)?.into_any()),
-            Some(OutputGradient::Slices { values, indices, dense_shape }) => {
-                let class = py.import("kernlink._slices")?.getattr("IndexedSlices")?;
-                class.call1((symbolic(values)?, symbolic(indices)?, symbolic(dense_shape)?))
-            }
-        });
-        gradients.collect()
+        let symbolic = |output| SymbolicTensor { graph: self.graph.clone(), output };
+        let gradients = xs.iter().map(|x| x.and_then(|_| found.next()).flatten());
+        gradients.map(|gradient| gradient_object(py, gradient, symbolic)).collect()
     }
 }

@@ -59,7 +59,7 @@ mod watch {
     use std::cell::{Cell, UnsafeCell};
     use std::mem::MaybeUninit;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+    use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
     use kernlink::Error;
     use kernlink::step::Cancellation;
@@ -103,7 +103,7 @@ mod watch {
     }
 
     fn current() -> MutexGuard<'static, Option<(u64, Means)>> {
-        CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locks::locked(&CURRENT)
     }
 
     extern "C" fn interrupted(signal: libc::c_int) {

@@ -264,9 +264,10 @@ fn of_no_dtype() -> PyErr {
 /// ValueError and TypeError for what is no tensor, or has elements of several kinds.
 pub(crate) fn stacked(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let py = value.py();
-    let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| {
-        if error.is_instance_of::<PyValueError>(py) { ragged() } else { error }
-    })?;
+    let array = py
+        .import("numpy")?
+        .call_method1("asarray", (value,))
+        .map_err(|error| if error.is_instance_of::<PyValueError>(py) { ragged() } else { error })?;
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     if shape.contains(&0) {
         return CoreTensor::from_elements::<f64>(Shape::from(shape), &[]).map(Converted::literal).or_raise();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use kernlink::runtime::RunMetadata as CoreMetadata;
 use kernlink::step::NodeStats as CoreStats;
@@ -22,7 +22,7 @@ pub(crate) struct RunMetadata(Mutex<CoreMetadata>);
 
 impl RunMetadata {
     fn lock(&self) -> MutexGuard<'_, CoreMetadata> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locks::locked(&self.0)
     }
 
     pub(crate) fn set(&self, metadata: CoreMetadata) {

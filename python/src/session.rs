@@ -17,7 +17,7 @@ use crate::convert::tensor_of;
 use crate::eager::{Lent, not_forked};
 use crate::error::Raise;
 use crate::fetches::{Fetches, Named, name_of};
-use crate::graph::{Graph, Shared};
+use crate::graph::{Graph, Shared, lock};
 use crate::interrupt;
 use crate::metadata::RunMetadata;
 use crate::model::Loaded;
@@ -26,8 +26,8 @@ use crate::tensor::Tensor;
 
 /// A graph as a serialized GraphDef.
 pub(crate) fn graph_def<'py>(py: Python<'py>, graph: &CoreGraph) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = kernlink::proto::graph_file("graph.pb", &graph.to_def().or_raise()?).or_raise()?;
-    Ok(PyBytes::new(py, &bytes))
+    let write = || kernlink::proto::graph_file("graph.pb", &graph.to_def()?);
+    Ok(PyBytes::new(py, &py.detach(write).or_raise()?))
 }
 
 /// A value for an input of this dtype.
@@ -139,10 +139,10 @@ impl Session {
             ),
         };
         let options = SessionOptions::of(options, threads, device);
-        let (shared, copy) = (own.map(|graph| graph.0.clone()), own.map(Graph::copy));
+        let shared = own.map(|graph| graph.0.clone());
         let make = || {
-            let graph = match copy {
-                Some(graph) => graph,
+            let graph = match &shared {
+                Some(graph) => lock(graph).graph.clone(),
                 None => CoreGraph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
             };
             options.prepare()?.session(graph)

@@ -3,11 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, RwLock};
 
-use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::gradient::{GradientTape as CoreTape, Traced, TracedGradient};
+use kernlink::gradient::{GradientTape as CoreTape, Traced};
 use kernlink::graph::{NodeInput, NodeRequest, OpScope, Operand};
 use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
@@ -19,6 +18,8 @@ use smallvec::SmallVec;
 use crate::eager::{context, run_in_context};
 use crate::error::Raise;
 use crate::functions::Held;
+use crate::gradients::gradient_object;
+use crate::locks::{locked, unpoisoned};
 use crate::tensor::Tensor;
 
 type Shared = Arc<Record>;
@@ -44,7 +45,7 @@ impl Record {
 
     /// Holds a function, of which gradients may be made as long as the tape is there.
     fn hold(&self, context: &'static EagerContext, function: &str) {
-        let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut called = locked(&self.called);
         if !called.contains_key(function) {
             called.insert(function.to_owned(), Held::new(context, function));
         }
@@ -64,7 +65,7 @@ static UNTRAINED: LazyLock<RwLock<HashSet<String>>> = LazyLock::new(RwLock::defa
 /// Whether tapes watch the variable of a handle when it is read.
 pub(crate) fn is_trainable_handle(handle: &CoreTensor) -> bool {
     let Ok([handle]) = handle.as_slice::<ResourceHandle>() else { return false };
-    !UNTRAINED.read().unwrap_or_else(PoisonError::into_inner).contains(&handle.name)
+    !unpoisoned(UNTRAINED.read()).contains(&handle.name)
 }
 
 /// Says whether tapes watch the variable of a handle when it is read: they do unless they are told otherwise.
@@ -73,7 +74,7 @@ pub(crate) fn set_trainable(handle: &Bound<'_, Tensor>, trainable: bool) -> PyRe
     let [handle] = handle.get().core().as_slice::<ResourceHandle>().or_raise()? else {
         return Err(PyTypeError::new_err("a variable has one handle"));
     };
-    let mut untrained = UNTRAINED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut untrained = unpoisoned(UNTRAINED.write());
     match trainable {
         true => untrained.remove(&handle.name),
         false => untrained.insert(handle.name.clone()),
@@ -117,7 +118,7 @@ pub(crate) fn without<R>(work: impl FnOnce() -> R) -> R {
 }
 
 fn lock(tape: &Shared) -> MutexGuard<'_, CoreTape<'static>> {
-    tape.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&tape.tape)
 }
 
 /// Does `work` with the innermost of the tapes, each nested in the one before it; with one that nothing else knows if there are none.
@@ -154,11 +155,7 @@ pub(crate) fn execute(
     lengths: &mut SmallVec<[Option<usize>; 4]>,
 ) -> PyResult<Vec<Traced>> {
     let tapes = recording();
-    for function in request.attrs.iter().flat_map(|(_, value)| match value {
-        AttrValue::Func(function) => std::slice::from_ref(function),
-        AttrValue::ListFunc(functions) => functions,
-        _ => &[],
-    }) {
+    for function in request.attrs.functions() {
         let context = context(py)?;
         tapes.iter().for_each(|tape| tape.hold(context, &function.name));
     }
@@ -200,7 +197,7 @@ fn within<R>(
 fn watch(tape: &Shared, tensor: &Traced) -> kernlink::Result<Traced> {
     let watched = lock(tape).watch(tensor)?;
     if let Ok([handle]) = tensor.tensor().as_slice::<ResourceHandle>() {
-        let mut handles = tape.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handles = locked(&tape.handles);
         if !handles.contains(&handle.name) {
             handles.push(handle.name.clone());
         }
@@ -262,18 +259,17 @@ impl Tape {
     /// Forgets what was recorded and watched.
     fn reset(&self, py: Python<'_>) {
         py.detach(|| lock(&self.0).reset());
-        self.0.handles.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let called = std::mem::take(&mut *self.0.called.lock().unwrap_or_else(PoisonError::into_inner));
+        locked(&self.0.handles).clear();
+        let called = std::mem::take(&mut *locked(&self.0.called));
         drop(called);
     }
 
     /// The names of the resources of the variables that are watched.
     fn handle_names(&self) -> Vec<String> {
-        self.0.handles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.0.handles).clone()
     }
 
-    /// The gradients of the sum of `ys`, to which `flows` flow back, with respect to `xs`, `None` where there is none. A gradient of
-    /// rows is a tuple of values, indices and shape.
+    /// The gradients of the sum of `ys`, to which `flows` flow back, with respect to `xs`, `None` where there is none.
     fn gradients<'py>(
         &self,
         py: Python<'py>,
@@ -287,8 +283,7 @@ impl Tape {
         let count = tapes.len();
         tapes.retain(|tape| !Arc::ptr_eq(tape, &self.0));
         let is_recording = tapes.len() < count;
-        let called: Vec<String> =
-            self.0.called.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+        let called: Vec<String> = locked(&self.0.called).keys().cloned().collect();
         let context = context(py)?;
         for function in &called {
             // The tapes around record calls of what is made of it.
@@ -303,18 +298,6 @@ impl Tape {
                 false => tape.gradients(&ys, &xs, &flows),
             })
         })?;
-        found.into_iter().map(|gradient| gradient_object(py, gradient)).collect()
-    }
-}
-
-fn gradient_object(py: Python<'_>, gradient: Option<TracedGradient>) -> PyResult<Bound<'_, PyAny>> {
-    let tensor = |traced: Traced| Bound::new(py, Tensor::of_traced(traced));
-    match gradient {
-        None => Ok(py.None().into_bound(py)),
-        Some(TracedGradient::Dense(value)) => Ok(tensor(value)?.into_any()),
-        Some(TracedGradient::Slices { values, indices, dense_shape }) => {
-            let module = py.import("kernlink._slices")?.getattr("IndexedSlices")?;
-            module.call1((tensor(values)?, tensor(indices)?, tensor(dense_shape)?))
-        }
+        found.into_iter().map(|gradient| gradient_object(py, gradient, Tensor::of_traced)).collect()
     }
 }

@@ -69,8 +69,11 @@ pub(crate) fn number<T: TryFrom<i128>>(value: &Bound<'_, PyAny>, name: &str, lea
         Ok(index) if is_number || !value.is_instance_of::<PyInt>() => index.call0()?,
         _ => return Err(wrong(value, &format!("{name}: expected a whole number"))),
     };
-    let found = number.extract::<i128>().ok().filter(|number| *number >= least).and_then(|number| number.try_into().ok());
-    found.ok_or_else(|| PyValueError::new_err(format!("{name} is a whole number from {least}, not {}", shortened(value))))
+    let found =
+        number.extract::<i128>().ok().filter(|number| *number >= least).and_then(|number| number.try_into().ok());
+    found.ok_or_else(|| {
+        PyValueError::new_err(format!("{name} is a whole number from {least}, not {}", shortened(value)))
+    })
 }
 
 /// How many threads a session has; 0 for one per processor.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +266,15 @@ def test_values_come_in_the_form_of_what_is_fetched() -> None:
     endless.append(endless)
     with pytest.raises(ValueError, match="without end"):
         session.run(endless)
+    # Dicts are in their own order, whatever their keys are.
+    values = session.run({x: x, "a": (y, [y]), 1: {}}, feeds)
+    assert list(values) == [x, "a", 1] and values[x].tolist() == [3.0, 5.0] and values[1] == {}
+    assert isinstance(values["a"], tuple) and values["a"][1][0].tolist() == values["a"][0].tolist()
+    ordered = session.run(OrderedDict(b=y, a=x), feeds)
+    assert type(ordered) is OrderedDict and list(ordered) == ["b", "a"]
+    for nothing in (None, [None], {"a": None}):
+        with pytest.raises(TypeError, match="not what is of type NoneType"):
+            session.run(nothing)
 
 
 def test_operations_run_for_what_they_do() -> None:

@@ -103,3 +103,53 @@ threads = [threading.Thread(target=work, args=(own,), daemon=True) for own in ra
 print(found == [[6.0] * 300] * 2)
 """
     assert finish(start(script), 30) == "True\n"
+
+
+@pytest.mark.parametrize("work", ["as_graph_def", "to_dot", "session", "graph_def of a session"])
+def test_other_threads_go_on_while_a_graph_is_written(work: str) -> None:
+    with kl.Graph() as graph:
+        for _ in range(4000):
+            kl.raw_ops.Pack(values=[1.0, 2.0, 3.0])
+    session = kl.Session(graph)
+    does = {
+        "as_graph_def": graph.as_graph_def,
+        "to_dot": graph.to_dot,
+        "session": lambda: kl.Session(graph),
+        "graph_def of a session": lambda: session.graph_def,
+    }[work]
+    ends, times = threading.Event(), []
+
+    def tick() -> None:
+        while not ends.wait(0.0005):
+            times.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    does()
+    ended = time.monotonic()
+    ends.set()
+    thread.join()
+    assert len([at for at in times if began < at < ended]) > 2, f"it took {ended - began} s"
+
+
+def test_gradients_of_a_few_nodes_take_no_longer_in_a_large_graph() -> None:
+    def seconds(x: kl.SymbolicTensor) -> float:
+        began = time.thread_time()
+        for _ in range(20):
+            with kl.GradientTape() as tape:
+                tape.watch(x)
+                y = x * 2.0
+            assert tape.watched_variables() == ()
+            for _ in range(10):
+                tape._get().handle_names()
+            del y
+        return time.thread_time() - began
+
+    with kl.Graph() as graph:
+        x = graph.placeholder("float32", [])
+        seconds(x)
+        first = seconds(x)
+        for _ in range(5000):
+            kl.raw_ops.NoOp()
+        assert seconds(x) < 4 * first

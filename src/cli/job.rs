@@ -428,7 +428,8 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
         _ => false,
     };
     match lacks_value {
-        true => error.append(format!("\n  the variables of a MetaGraph get their values by {}", option("checkpoint", "PREFIX"))),
+        true => error
+            .append(format!("\n  the variables of a MetaGraph get their values by {}", option("checkpoint", "PREFIX"))),
         false => error,
     }
 }
@@ -492,7 +493,8 @@ fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&st
         })
     };
     let fetches = fetches.iter().map(output);
-    let targets = targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context(named("target"))));
+    let targets =
+        targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context(named("target"))));
     let needed = graph.needed(fed, &fetches.collect::<Result<Vec<_>>>()?, &targets.collect::<Result<Vec<_>>>()?);
     Ok(needed.into_iter().filter(|&id| graph.is_placeholder(id)).collect())
 }

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::formats::{self, LoadOptions};
 use crate::graph::Graph;
 use crate::runtime::{Session, SessionOptions};
-use crate::tools::words::named;
 use crate::tools::model::{check, is_meta_graph, read_graph};
+use crate::tools::words::named;
 
 /// What is wrong with a --tag for another model than a SavedModel.
 pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {

@@ -170,11 +170,7 @@ fn effects_and_calls(graph: &Graph, function: &FunctionRef) -> (bool, Vec<Functi
 
 /// The functions that a node calls.
 fn called(node: &Node) -> impl Iterator<Item = &FunctionRef> {
-    node.attrs.iter().flat_map(|(_, value)| match value {
-        AttrValue::Func(function) => std::slice::from_ref(function),
-        AttrValue::ListFunc(functions) => functions.as_slice(),
-        _ => &[],
-    })
+    node.attrs.functions()
 }
 
 /// Whether a node has side effects, apart from those of the functions that it calls.

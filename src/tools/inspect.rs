@@ -129,7 +129,9 @@ pub fn inspect(meta: &MetaGraphDef, model: &Path, device: Option<&dyn Device>) -
             found.advice.push(Advice::LoadLibrary);
         }
         if let (Ok(graph), false) = (&graph, missing_ops.is_empty()) {
-            found.advice.extend(lacking::signatures(graph, meta, &found.signatures).lines().map(|line| Advice::Said(line.to_owned())));
+            found.advice.extend(
+                lacking::signatures(graph, meta, &found.signatures).lines().map(|line| Advice::Said(line.to_owned())),
+            );
         }
     }
     found.passed_over = unknown_attrs(def, &registry);

@@ -52,3 +52,19 @@ pub(crate) fn count(number: impl Display, one: &str) -> String {
     let number = number.to_string();
     if number == "1" { format!("1 {one}") } else { format!("{number} {one}s") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_arguments_where_the_command_is_a_function() {
+        let names = || [named("input"), named("warm-up"), named("signature"), option("name", "my-ops")];
+        let flags = ["--input", "--warm-up", "--signature", "--name my-ops"];
+        assert_eq!(names(), flags);
+        assert_eq!(as_function(names), ["inputs", "warm_up", "signature", "name='my-ops'"]);
+        assert!(as_function(|| as_function(|| ()) == () && is_function()));
+        let panics = std::panic::catch_unwind(|| as_function(|| panic!("on purpose")));
+        assert!(panics.is_err() && names() == flags);
+    }
+}

@@ -54,7 +54,9 @@ impl fmt::Display for Advice {
                 "register one with `#[register_gradient(op = {op})]`, or state that nothing flows through it with \
                  `not_differentiable!({op})`"
             ),
-            Advice::RaiseLoops => f.write_str("`graph.raise_loops()` makes `While` nodes of such loops, which have one"),
+            Advice::RaiseLoops => {
+                f.write_str("`graph.raise_loops()` makes `While` nodes of such loops, which have one")
+            }
             Advice::BringOps => {
                 f.write_str("a crate that declares it must be named in the program: `use that_crate as _;`")
             }
@@ -150,8 +152,15 @@ mod tests {
     fn advice_that_a_long_message_lost_is_left_alone() {
         let long = "é".repeat(MAX_MESSAGE);
         let error = Error::new(Code::Internal, "short: ").advise("", Advice::BringOps, &long);
-        assert_eq!(error.clone().in_words(|_| String::new()).message().len(), error.message().len() - Advice::BringOps.to_string().len());
-        for error in [error.clone().context(&long), error.clone().append(&long), Error::internal(&*long).advise("; ", Advice::BringOps, &long)] {
+        assert_eq!(
+            error.clone().in_words(|_| String::new()).message().len(),
+            error.message().len() - Advice::BringOps.to_string().len()
+        );
+        for error in [
+            error.clone().context(&long),
+            error.clone().append(&long),
+            Error::internal(&*long).advise("; ", Advice::BringOps, &long),
+        ] {
             let changed = error.clone().in_words(loud);
             assert!(changed.message().contains(&loud(&Advice::BringOps)) == error.advice().is_some());
         }

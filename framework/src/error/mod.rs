@@ -301,7 +301,8 @@ impl Error {
     }
 
     fn raised(code: Code, message: String, location: &'static Location<'static>) -> Error {
-        let inner = Inner { code, message, location, panicked_at: None, is_missing_resource: false, advised: None, node: None };
+        let inner =
+            Inner { code, message, location, panicked_at: None, is_missing_resource: false, advised: None, node: None };
         Error(Box::new(inner))
     }
 

@@ -11,7 +11,7 @@ use super::control::joint::Plan;
 use super::differentiable::is_trainable;
 use super::pass::{Options, Pass};
 use super::traced::Traced;
-use crate::attr::{AttrMap, AttrValue, FunctionRef};
+use crate::attr::{AttrMap, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result};
 use crate::graph::{
@@ -116,12 +116,7 @@ pub(super) fn find(
         key.extend(proto::attr_to_proto(value)?.encode_length_delimited_to_vec());
     }
     key.extend(wanted.iter().map(|wanted| u8::from(*wanted)));
-    let calls = attrs.iter().flat_map(|(_, value)| match value {
-        AttrValue::Func(function) => std::slice::from_ref(function),
-        AttrValue::ListFunc(functions) => functions,
-        _ => &[],
-    });
-    let calls = calls.map(|function| function.name.clone()).collect();
+    let calls = attrs.functions().map(|function| function.name.clone()).collect();
     let derived = derive(library, key, calls, |graph| {
         let before = graph.savepoint();
         let taped = match parts_of(graph, op, attrs, signature, wanted) {

@@ -224,9 +224,5 @@ impl Graph {
 
 /// The functions that a node names in its attrs.
 fn called(node: &Node) -> impl Iterator<Item = &FunctionRef> {
-    node.attrs.iter().flat_map(|(_, value)| match value {
-        AttrValue::Func(function) => std::slice::from_ref(function),
-        AttrValue::ListFunc(functions) => functions,
-        _ => &[],
-    })
+    node.attrs.functions()
 }

@@ -38,10 +38,8 @@ impl Graph {
         }
         let has_shapes =
             matches!(site.attrs.get("output_shapes"), Some(AttrValue::ListShape(shapes)) if !shapes.is_empty());
-        let function = |name: &str| match site.attrs.get(name) {
-            Some(AttrValue::Func(function)) => vec![function],
-            Some(AttrValue::ListFunc(functions)) => functions.iter().collect(),
-            _ => Vec::new(),
+        let function = |name: &str| -> Vec<&FunctionRef> {
+            site.attrs.get(name).map(AttrValue::functions).unwrap_or_default().iter().collect()
         };
         match site.class {
             NodeClass::Call => {

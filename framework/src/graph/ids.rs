@@ -1,5 +1,6 @@
 //! What nodes and their outputs are called by.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
@@ -80,10 +81,10 @@ impl Epochs {
         id_in(&self.current, position)
     }
 
-    /// The ids of the nodes before this place.
-    pub(super) fn ids(&self, end: usize) -> impl Iterator<Item = NodeId> + use<> {
+    /// The ids of the nodes at these places.
+    pub(super) fn ids(&self, places: Range<usize>) -> impl Iterator<Item = NodeId> + use<> {
         let current = self.current.clone();
-        (0..end).map(move |position| id_in(&current, position))
+        places.map(move |position| id_in(&current, position))
     }
 
     /// Whether the node with this id can only be of another graph.

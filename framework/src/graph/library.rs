@@ -320,11 +320,7 @@ fn functions_in(call: &FunctionRef) -> Vec<String> {
     let mut names = vec![call.name.clone()];
     let mut open: Vec<&AttrValue> = call.attrs.values().collect();
     while let Some(value) = open.pop() {
-        let functions = match value {
-            AttrValue::Func(function) => std::slice::from_ref(function),
-            AttrValue::ListFunc(functions) => functions,
-            _ => &[],
-        };
+        let functions = value.functions();
         names.extend(functions.iter().map(|function| function.name.clone()));
         open.extend(functions.iter().flat_map(|function| function.attrs.values()));
     }

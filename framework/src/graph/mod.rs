@@ -210,7 +210,12 @@ impl Graph {
 
     /// The nodes with their ids.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        self.epochs.ids(self.nodes.len())
+        self.epochs.ids(0..self.nodes.len())
+    }
+
+    /// The ids of the nodes from this place on: those that were added since there were so many.
+    pub fn ids_from(&self, place: usize) -> impl Iterator<Item = NodeId> + use<> {
+        self.epochs.ids(place..self.nodes.len())
     }
 
     /// A node.

@@ -73,17 +73,12 @@ fn is_standard(graph: &Graph, node: &Node) -> bool {
 /// Whether something beside the outputs may come of a run of the node, so that it must run if it would have: it changes a
 /// state, or goes on from where its last run ended. What only reads a variable or gives its handle has no effects.
 pub(super) fn has_effects(graph: &Graph, node: &Node) -> bool {
-    let calls = |value: &AttrValue| match value {
-        AttrValue::Func(function) => graph.function_acts(&function.name),
-        AttrValue::ListFunc(functions) => functions.iter().any(|function| graph.function_acts(&function.name)),
-        _ => false,
-    };
     let reads = matches!(
         node.class,
         NodeClass::Variable | NodeClass::VarHandle | NodeClass::ReadVariable | NodeClass::VariableShape
     );
     match node.class.is_call() {
-        true => node.attrs.iter().any(|(_, value)| calls(value)),
+        true => node.attrs.functions().any(|function| graph.function_acts(&function.name)),
         false => node.op.def.is_stateful && !reads,
     }
 }

@@ -132,9 +132,7 @@ impl Registry {
     /// NOT_FOUND; the message names the Cargo feature that brings the op, if one is known, or similar names.
     #[track_caller]
     pub fn op(&self, name: &str) -> Result<&'static OpEntry> {
-        self.find_op(name).ok_or_else(|| {
-            Error::not_found(self.unknown_op(name)).advise_all("; ", self.advice([name]))
-        })
+        self.find_op(name).ok_or_else(|| Error::not_found(self.unknown_op(name)).advise_all("; ", self.advice([name])))
     }
 
     /// The op with this name, if there is one: what [`Registry::op`] returns, without the cost of an error that says why

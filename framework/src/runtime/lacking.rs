@@ -51,13 +51,7 @@ fn look(
     calls: &mut Vec<FunctionRef>,
 ) -> Result<()> {
     let node = graph.node(id);
-    for (_, value) in node.attrs.iter() {
-        match value {
-            AttrValue::Func(function) => calls.push(function.clone()),
-            AttrValue::ListFunc(functions) => calls.extend(functions.iter().cloned()),
-            _ => {}
-        }
-    }
+    calls.extend(node.attrs.functions().cloned());
     // An op that is missing is missing everywhere.
     let is_end = matches!(node.class, NodeClass::Arg | NodeClass::Retval | NodeClass::Missing);
     if !is_end && kernel_on(graph, id, device)?.is_none() {

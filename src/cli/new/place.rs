@@ -27,8 +27,9 @@ pub(super) fn check(dir: &Path) -> Result<()> {
 /// NOT_FOUND or FAILED_PRECONDITION if Kernlink's facade is not there.
 pub(super) fn checkout(path: &Path) -> Result<PathBuf> {
     let manifest = path.join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest)
-        .map_err(|error| Error::from_io(format!("{}: cannot read {}", named("kernlink"), manifest.display()), &error))?;
+    let text = std::fs::read_to_string(&manifest).map_err(|error| {
+        Error::from_io(format!("{}: cannot read {}", named("kernlink"), manifest.display()), &error)
+    })?;
     if !text.lines().any(|line| line.split_whitespace().eq(["name", "=", "\"kernlink\""])) {
         return Err(Error::new(
             Code::FailedPrecondition,

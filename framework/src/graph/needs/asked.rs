@@ -66,10 +66,7 @@ impl Walk<'_, '_, '_> {
 
 /// Whether a function is called with an attr that is not known.
 fn is_open(call: &FunctionRef) -> bool {
-    call.attrs.values().any(|value| match value {
-        AttrValue::Placeholder(_) => true,
-        AttrValue::Func(function) => is_open(function),
-        AttrValue::ListFunc(functions) => functions.iter().any(is_open),
-        _ => false,
-    })
+    let is_unknown =
+        |value: &AttrValue| matches!(value, AttrValue::Placeholder(_)) || value.functions().iter().any(is_open);
+    call.attrs.values().any(is_unknown)
 }

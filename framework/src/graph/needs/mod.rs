@@ -197,15 +197,8 @@ impl<'a> Walk<'a, '_, '_> {
     fn nodes(&mut self, nodes: &[NodeDef], bound: Option<&AttrMap>) -> Result<()> {
         for node in nodes {
             let attrs = self.attrs(node, bound).map_err(|error| error.at_node(&node.name, &node.op, &node.device))?;
-            for (_, value) in attrs.iter() {
-                let calls = match value {
-                    AttrValue::Func(function) => std::slice::from_ref(function),
-                    AttrValue::ListFunc(functions) => functions,
-                    _ => &[],
-                };
-                for FunctionRef { name, attrs } in calls {
-                    self.call(name, attrs.iter().map(|(name, value)| (name.clone(), value.clone())).collect())?;
-                }
+            for FunctionRef { name, attrs } in attrs.functions() {
+                self.call(name, attrs.iter().map(|(name, value)| (name.clone(), value.clone())).collect())?;
             }
             if self.function(&node.op).is_some() {
                 self.call(&node.op, attrs)?;

@@ -132,11 +132,7 @@ impl Prepared {
 
     /// The functions that the kernel calls.
     pub(super) fn called(&self) -> impl Iterator<Item = &FunctionRef> {
-        self.attrs.iter().flat_map(|(_, value)| match value {
-            AttrValue::Func(function) => std::slice::from_ref(function),
-            AttrValue::ListFunc(functions) => functions,
-            _ => &[],
-        })
+        self.attrs.functions()
     }
 
     /// Refuses inputs of the wrong number or dtype.
