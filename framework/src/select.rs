@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::collect::OpEntry;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::kernel::check::{any, same};
 use crate::kernel::{
     AttrConstraint, ConstraintValues, CreateKernel, DeviceType, DynKernel, KernelDef, Location, Provider,
@@ -160,12 +160,8 @@ pub fn left_out(what: impl std::fmt::Display) -> String {
 }
 
 /// The second half of [`explain`].
-pub fn advice() -> String {
-    let file = source().unwrap_or("FILE");
-    format!(
-        "add it: run `kernlink select MODEL... > {file}` with every model that the program is to run, and build again \
-         with KERNLINK_SELECT={file}"
-    )
+pub fn advice() -> Advice {
+    Advice::Select(source().unwrap_or("FILE").to_owned())
 }
 
 /// [`explain`] of an op, if it is a stub.

@@ -25,10 +25,10 @@ pub(crate) fn in_python(advice: &Advice) -> String {
         }
         Advice::BringOps => "`kernlink.load_op_library(path)` loads a library of ops that declares it".to_owned(),
         Advice::LoadLibrary => "the library is loaded before the model is".to_owned(),
-        Advice::Select => advice.to_string().replacen("`kernlink ", "`python -m kernlink ", 1),
+        Advice::Select(_) => advice.to_string().replacen("`kernlink ", "`python -m kernlink ", 1),
         Advice::NestMoreDeeply => "`call_depth` of `kernlink.SessionOptions` lets calls be nested more deeply".to_owned(),
-        Advice::LeaveOutPass(name) => {
-            format!("`kernlink.SessionOptions(without_passes=[\"{name}\"])`, or KERNLINK_WITHOUT={name}, leaves it out")
+        Advice::LeaveOutPass { name, variable } => {
+            format!("`kernlink.SessionOptions(without_passes=[\"{name}\"])`, or {variable}={name}, leaves it out")
         }
         Advice::ListRewrites => "`kernlink.tools.passes()` lists".to_owned(),
         Advice::Said(words) => words.clone(),

@@ -29,12 +29,17 @@ pub enum Advice {
     BringOps,
     /// To load a library of ops.
     LoadLibrary,
-    /// To select what a selection left out.
-    Select,
+    /// To select what a selection left out, in this file.
+    Select(String),
     /// To let calls of functions nest more deeply.
     NestMoreDeeply,
-    /// To leave out a graph pass or a rewrite, of this name.
-    LeaveOutPass(String),
+    /// To leave out a graph pass or a rewrite.
+    LeaveOutPass {
+        /// Its name.
+        name: String,
+        /// The environment variable that names those which do not run.
+        variable: &'static str,
+    },
     /// To list the rewrites.
     ListRewrites,
     /// In words that suit all who read them.
@@ -61,13 +66,15 @@ impl fmt::Display for Advice {
                 f.write_str("a crate that declares it must be named in the program: `use that_crate as _;`")
             }
             Advice::LoadLibrary => f.write_str("a library of ops that has it is loaded by `--library FILE`"),
-            Advice::Select => f.write_str(&crate::select::advice()),
-            Advice::NestMoreDeeply => f.write_str("`SessionOptions::call_depth` lets calls be nested more deeply"),
-            Advice::LeaveOutPass(name) => write!(
+            Advice::Select(file) => write!(
                 f,
-                "`{}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out",
-                crate::optimize::WITHOUT
+                "add it: run `kernlink select MODEL... > {file}` with every model that the program is to run, and build again \
+                 with KERNLINK_SELECT={file}"
             ),
+            Advice::NestMoreDeeply => f.write_str("`SessionOptions::call_depth` lets calls be nested more deeply"),
+            Advice::LeaveOutPass { name, variable } => {
+                write!(f, "`{variable}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out")
+            }
             Advice::ListRewrites => f.write_str("`kernlink optimize --help` lists"),
             Advice::Said(words) => f.write_str(words),
         }

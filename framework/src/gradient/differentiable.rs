@@ -55,7 +55,7 @@ pub(super) fn within(gradient: Option<&GradientDef>, op: &OpDef, node: Option<&s
         }
         None => format!("in the gradient of {node}"),
     };
-    let is_left_out = select::source().is_some() && error.message().contains(&select::advice());
+    let is_left_out = select::source().is_some() && error.message().contains(&select::advice().to_string());
     let error = error.context(place);
     match is_left_out {
         true => error.append(

@@ -261,7 +261,11 @@ impl Optimizer {
     ) -> Result<usize> {
         let name = pass.name();
         let context = |error: Error| {
-            error.context(format!("pass {name}")).advise("; ", Advice::LeaveOutPass(name.to_owned()), "")
+            error.context(format!("pass {name}")).advise(
+                "; ",
+                Advice::LeaveOutPass { name: name.to_owned(), variable: WITHOUT },
+                "",
+            )
         };
         let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
         let most = graph.nodes().len().saturating_mul(MAX_GROWTH).saturating_add(GROWTH);

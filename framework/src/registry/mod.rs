@@ -174,7 +174,7 @@ impl Registry {
                 Absence::Lacking(_) | Absence::Unknown => elsewhere = true,
             }
         }
-        left_out.then_some(Advice::Select).into_iter().chain(elsewhere.then_some(Advice::BringOps)).collect()
+        left_out.then(select::advice).into_iter().chain(elsewhere.then_some(Advice::BringOps)).collect()
     }
 
     /// Why there is no op with this name; `None` if there is one.
