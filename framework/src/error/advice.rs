@@ -3,10 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Error, Message};
-
 /// What to do about an error. A message has it in the words of a program in Rust; another front end has words of its own for each
-/// kind, and puts them in their place by [`Error::in_words`].
+/// kind, and puts them in their place by [`Error::in_words`](super::Error::in_words).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// To give an attr of a node: nothing else says what it is, as its list of inputs is empty.
@@ -84,58 +82,23 @@ impl fmt::Display for Advice {
 /// Advice, and the bytes of a message in which it stands.
 #[derive(Clone)]
 pub(super) struct Advised {
-    advice: Advice,
-    at: Range<usize>,
+    pub(super) advice: Advice,
+    pub(super) at: Range<usize>,
 }
 
-impl Error {
-    /// The same error with `before`, what to do, and `after` behind its message. An error has one piece of advice: an earlier one
-    /// becomes part of the message.
-    pub fn advise(mut self, before: &str, advice: Advice, after: impl fmt::Display) -> Error {
-        let start = self.0.message.len() + before.len();
-        let text = advice.to_string();
-        let end = start + text.len();
-        let message = Message::of(format_args!("{}{before}{text}{after}", self.0.message));
-        let is_whole = message.get(start..end) == Some(&*text);
-        self.0.message = message;
-        self.0.advised = is_whole.then_some(Advised { advice, at: start..end });
-        self
-    }
-
-    /// The same error with several pieces of advice, each behind a separator.
-    pub(crate) fn advise_all(self, separator: &str, all: Vec<Advice>) -> Error {
-        all.into_iter().fold(self, |error, advice| error.advise(separator, advice, ""))
-    }
-
-    /// What to do about it, if the message has that in words that depend on who reads it.
-    pub fn advice(&self) -> Option<&Advice> {
-        self.0.advised.as_ref().map(|advised| &advised.advice)
-    }
-
-    /// The same error with other words for what to do.
-    pub fn in_words(mut self, words: impl FnOnce(&Advice) -> String) -> Error {
-        if let Some(Advised { advice, at }) = self.0.advised.take() {
-            self.0.message.replace_range(at, &words(&advice));
-        }
-        self
-    }
-
-    /// Moves advice to where it is in a message that has so much more at its beginning; one that was cut has none to move.
-    pub(super) fn follow_advice(&mut self, before: &str, added: usize) {
-        if let Some(Advised { at, .. }) = &mut self.0.advised {
-            let text = &before[at.clone()];
-            *at = at.start + added..at.end + added;
-            if self.0.message.get(at.clone()) != Some(text) {
-                self.0.advised = None;
-            }
-        }
+impl Advised {
+    /// The advice in a message that became another, with so much more before what it was; `None` if that was cut there.
+    pub(super) fn followed(mut self, was: &str, message: &str, before: usize) -> Option<Advised> {
+        let text = was.get(self.at.clone())?;
+        self.at = self.at.start + before..self.at.end + before;
+        (message.get(self.at.clone()) == Some(text)).then_some(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Code, MAX_MESSAGE};
+    use crate::error::{Code, Error, MAX_MESSAGE};
 
     fn loud(advice: &Advice) -> String {
         format!("<{advice:?}>")

@@ -4,6 +4,7 @@ mod advice;
 mod panics;
 
 pub use advice::Advice;
+use advice::Advised;
 pub(crate) use panics::{Caught, catch};
 pub use panics::{catch_panic, watch_panics};
 
@@ -242,7 +243,7 @@ struct Inner {
     /// Whether what is missing is a resource.
     is_missing_resource: bool,
     /// What to do, and where the message says it.
-    advised: Option<advice::Advised>,
+    advised: Option<Advised>,
     node: Option<NodeContext>,
 }
 
@@ -366,19 +367,52 @@ impl Error {
     }
 
     /// The same error with `context: ` before its message.
-    pub fn context(mut self, context: impl fmt::Display) -> Error {
+    pub fn context(self, context: impl fmt::Display) -> Error {
         let message = Message::of(format_args!("{context}: {}", self.0.message));
-        let before = std::mem::replace(&mut self.0.message, message);
-        let added = self.0.message.len().saturating_sub(before.len());
-        self.follow_advice(&before, added);
-        self
+        let before = message.len().saturating_sub(self.0.message.len());
+        self.with_message(message, before)
     }
 
     /// The same error with more text after its message.
-    pub fn append(mut self, text: impl fmt::Display) -> Error {
+    pub fn append(self, text: impl fmt::Display) -> Error {
         let message = Message::of(format_args!("{}{text}", self.0.message));
-        let before = std::mem::replace(&mut self.0.message, message);
-        self.follow_advice(&before, 0);
+        self.with_message(message, 0)
+    }
+
+    /// The same error with another message, in which so much stands before what it was.
+    fn with_message(mut self, message: String, before: usize) -> Error {
+        let was = std::mem::replace(&mut self.0.message, message);
+        self.0.advised = self.0.advised.and_then(|advised| advised.followed(&was, &self.0.message, before));
+        self
+    }
+
+    /// The same error with a separator, what to do, and more text after its message. An error has one piece of advice: an
+    /// earlier one becomes part of the message.
+    pub fn advise(mut self, separator: &str, advice: Advice, text: impl fmt::Display) -> Error {
+        let words = advice.to_string();
+        let start = self.0.message.len() + separator.len();
+        let at = start..start + words.len();
+        self.0.message = Message::of(format_args!("{}{separator}{words}{text}", self.0.message));
+        let is_whole = self.0.message.get(at.clone()) == Some(&*words);
+        self.0.advised = is_whole.then_some(Advised { advice, at });
+        self
+    }
+
+    /// The same error with several pieces of advice, each behind a separator.
+    pub(crate) fn advise_all(self, separator: &str, all: Vec<Advice>) -> Error {
+        all.into_iter().fold(self, |error, advice| error.advise(separator, advice, ""))
+    }
+
+    /// What to do about it, if the message has that in words that depend on who reads it.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.0.advised.as_ref().map(|advised| &advised.advice)
+    }
+
+    /// The same error with other words for what to do.
+    pub fn in_words(mut self, words: impl FnOnce(&Advice) -> String) -> Error {
+        if let Some(Advised { advice, at }) = self.0.advised.take() {
+            self.0.message.replace_range(at, &words(&advice));
+        }
         self
     }
 
