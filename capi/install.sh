@@ -9,7 +9,8 @@
 #   PREFIX/include/tensorflow/...
 #
 # CC is the C compiler that links (cc). KERNLINK_PROFILE is cargo's profile (release). KERNLINK_FEATURES are the features of
-# kernlink-capi, instead of the ops and kernels of all families.
+# kernlink-capi, instead of the ops and kernels of all families. KERNLINK_PACKED=0 makes a library that systems with a glibc before
+# 2.36 can load, too, where this one has a newer.
 set -euo pipefail
 
 VERSION=2.21.0
@@ -59,7 +60,9 @@ sed 's/.*/"&@tensorflow" = &;/' "$scratch/exports" >"$scratch/aliases.ld"
 # Addresses that the loader fills in take 1.9 MB less when packed, which glibc reads from 2.36 on, and linkers write that know it.
 packed=()
 glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || glibc=
-if [[ $glibc =~ ^glibc\ 2\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 36 ] && "$CC" -Wl,--help 2>/dev/null | grep -q pack-relative-relocs; then
+options=$("$CC" -Wl,--help 2>/dev/null) || options=
+if [ "${KERNLINK_PACKED:-1}" = 1 ] && [[ $glibc =~ ^glibc\ 2\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 36 ] &&
+    [[ $options == *pack-relative-relocs* ]]; then
     packed=(-Wl,-z,pack-relative-relocs)
 fi
 

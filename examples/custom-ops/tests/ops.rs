@@ -1,5 +1,9 @@
 //! The ops against plain definitions; and the program.
 
+#[path = "../examples/run_ops.rs"]
+#[expect(dead_code, reason = "its `main` is the example's")]
+mod run_ops;
+
 use custom_ops::{MedianPool, Polynomial, RunningMax, RunningMin, SoftShrink, ZeroOut};
 use custom_ops::{median_pool, polynomial, running_max, running_min, soft_shrink, zero_out};
 use kernlink::dtype::NUMBER_TYPES;
@@ -193,9 +197,7 @@ fn a_nan_in_the_window_is_its_median() -> Result<()> {
 
 #[test]
 fn the_program_shows_both() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_custom-ops")).output().expect("the program starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = run_ops::lines().unwrap().join("\n");
     for line in ["[0.0 0.0 3.0 0.0 0.0]", "without a graph:            int32 [3] [0 -2 0]", "int64 [2] [1 -1]"] {
         assert!(text.contains(line), "`{line}` is not in: {text}");
     }
