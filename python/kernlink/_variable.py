@@ -30,8 +30,8 @@ def variable_of(resource: str) -> Variable | None:
 class Variable(_Operators):
     """A value that ops change: weights that are trained, counters.
 
-    Tapes record what is read, and functions take the variables that they use as they are when they are called. A function makes
-    variables only when it is traced for the first time.
+    Tapes record what is read, and functions take the variables that they use as they are when they are called: the value stays as
+    long as the variable or a function that uses it. A function makes variables only when it is traced for the first time.
 
     Args:
       initial_value: the value that it begins with, or a function without arguments that gives it.
@@ -63,11 +63,13 @@ class Variable(_Operators):
             #: The resource's handle, which the ops of variables take.
             self.handle: Tensor = raw_ops.VarHandleOp(dtype=value.dtype, shape=list(value.shape), shared_name=shared)
             raw_ops.AssignVariableOp(resource=self.handle, value=value)
+            other = raw_ops.Identity(input=self.handle)
         if not trainable:
             set_trainable(self.handle, False)
         _VARIABLES[shared] = self
-        # At the end of the program others may still ask for it, who save it for one.
-        weakref.finalize(self, _destroy, self.handle, os.getpid()).atexit = False
+        # Functions capture the handle, and use the resource when the variable is gone. At the end of the program others may still ask
+        # for it, who save it for one.
+        weakref.finalize(self.handle, _destroy, other, os.getpid()).atexit = False
 
     @property
     def dtype(self) -> Any:

@@ -157,6 +157,14 @@ class _Object:
         self.value, self.key = value, key
         self.children: dict[str, _Object] = {}
 
+    @property
+    def variable(self) -> Variable | None:
+        """The variable that it is, if it is one: a checkpoint is its root."""
+        value = self.value
+        while isinstance(value, Checkpoint):
+            value = value._root
+        return value if isinstance(value, Variable) else None
+
     def add(self, name: str, value: Any, known: dict[int, _Object]) -> _Object | None:
         """Notes what it has by this name; returns it if that is new."""
         found = known.get(id(value))
@@ -182,7 +190,7 @@ def _walk(root: Any) -> list[_Object]:
     for place in objects:
         for child in place.children.values():
             users.setdefault(id(child), []).append(place)
-    holds, open_ = {id(objects[0])}, [place for place in objects if isinstance(place.value, Variable)]
+    holds, open_ = {id(objects[0])}, [place for place in objects if place.variable is not None]
     while open_:
         place = open_.pop()
         if id(place) not in holds or place is objects[0]:
@@ -233,10 +241,17 @@ class Checkpoint:
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
         """
         Args:
-          root: an object whose attributes are saved.
+          root: an object whose attributes are saved, or a variable.
           **kwargs: variables, lists, tuples and dicts of them, objects that have some as attributes, and other checkpoints, by the
             names under which they are saved.
+
+        Raises:
+          ValueError: if there cannot be variables in what is given, and for the name `save_counter`, which is the checkpoint's own.
         """
+        if root is not None and not isinstance(root, (Mapping, list, tuple)) and not hasattr(root, "__dict__"):
+            raise ValueError(f"root, of type {type(root).__name__}, has no attributes that could be variables")
+        if _COUNTER in kwargs:
+            raise ValueError(f"{_COUNTER} is where a checkpoint counts how often it was saved: give the variable another name")
         self._root, self._named, self._saves = root, kwargs, 0
         for name, value in kwargs.items():
             if not isinstance(value, (Checkpoint, Mapping, list, tuple)) and not _has_variables(value):
@@ -265,11 +280,15 @@ class Checkpoint:
         numbers = {id(place): number for number, place in enumerate(objects)}
         for place in objects:
             attributes = []
-            if isinstance(place.value, Variable):
+            variable = place.variable
+            if variable is not None:
                 key = f"{place.key}/.ATTRIBUTES/{_VALUE}"
-                tensors.append((key, place.value.read_value()))
-                attributes.append((_VALUE, place.value.name, key))
+                tensors.append((key, variable.read_value()))
+                attributes.append((_VALUE, variable.name, key))
             nodes.append(([(name, numbers[id(child)]) for name, child in place.children.items()], attributes))
+        if objects[0].variable is not None:
+            # So TensorFlow says that the checkpoint is the variable.
+            nodes[0][0].append(("root", 0))
         if counts and _COUNTER not in self._children:
             key = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}"
             tensors.append((key, as_tensor(self._saves, "int64")))
@@ -327,15 +346,16 @@ class Checkpoint:
         values = _by_names(self, reader) if objects is None else _by_objects(self, objects)
         missing, used, found = [], set(), []
         for place in _walk(self):
-            if not isinstance(place.value, Variable):
+            variable = place.variable
+            if variable is None:
                 continue
-            key = values.get(id(place.value))
+            key = values.get(id(variable))
             if key is None:
-                missing.append(place.key)
+                missing.append(place.key or "the root")
             else:
                 value = reader.get_tensor(key)
-                _check_fits(place, value)
-                found.append((place.value, value))
+                _check_fits(place.key or "the root", variable, value)
+                found.append((variable, value))
                 used.add(key)
         counter, saves = f"{_COUNTER}/.ATTRIBUTES/{_VALUE}", self._saves
         if objects is not None and _COUNTER not in self._children and reader.has_tensor(counter):
@@ -361,12 +381,11 @@ def _check_eager(what: str) -> None:
         )
 
 
-def _check_fits(place: _Object, value: Tensor) -> None:
-    variable = place.value
+def _check_fits(name: str, variable: Variable, value: Tensor) -> None:
     if value.dtype != variable.dtype:
-        raise InvalidArgumentError(f"{place.key} is {variable.dtype.name}, and the checkpoint's value {value.dtype.name}")
+        raise InvalidArgumentError(f"{name} is {variable.dtype.name}, and the checkpoint's value {value.dtype.name}")
     if variable.shape != value.shape:
-        raise ValueError(f"{place.key} has shape {variable.shape}, and the checkpoint's value {value.shape}")
+        raise ValueError(f"{name} has shape {variable.shape}, and the checkpoint's value {value.shape}")
 
 
 def _is_of_objects(key: str) -> bool:
@@ -378,11 +397,12 @@ def _by_names(root: Checkpoint, reader: CheckpointReader) -> dict[int, str]:
     """For each variable the key of its value in a checkpoint by names alone."""
     found = {}
     for place in _walk(root):
-        if isinstance(place.value, Variable):
-            names = (place.key, place.value.name, place.value.name.split(":")[0])
+        variable = place.variable
+        if variable is not None:
+            names = (place.key, variable.name, variable.name.split(":")[0])
             key = next((name for name in names if reader.has_tensor(name)), None)
             if key is not None:
-                found[id(place.value)] = key
+                found[id(variable)] = key
     return found
 
 
@@ -397,8 +417,8 @@ def _by_objects(root: Checkpoint, objects: list[Any]) -> dict[int, str]:
         place, number = queue.popleft()
         children, attributes = objects[number]
         keys = [key for name, _, key in attributes if name == _VALUE]
-        if keys and isinstance(place.value, Variable):
-            found[id(place.value)] = keys[0]
+        if keys and place.variable is not None:
+            found[id(place.variable)] = keys[0]
         # Of children of one name the first counts.
         numbers = dict(reversed(children))
         for name, child in place.children.items():
@@ -428,8 +448,10 @@ class CheckpointManager:
           max_to_keep: how many are kept; `None` for all.
           checkpoint_name: what stands before the numbers.
         """
-        if max_to_keep is not None and max_to_keep < 1:
-            raise ValueError(f"max_to_keep is 1 or more, or None for all, not {max_to_keep}")
+        if not isinstance(checkpoint, Checkpoint):
+            raise TypeError(f"checkpoint: expected a kernlink.train.Checkpoint, not what is of type {type(checkpoint).__name__}")
+        if max_to_keep is not None and (not isinstance(max_to_keep, int) or max_to_keep < 1):
+            raise ValueError(f"max_to_keep is 1 or more, or None for all, not {max_to_keep!r}")
         self.checkpoint = checkpoint
         self.directory = os.fspath(directory)
         self._keep = max_to_keep or 0
