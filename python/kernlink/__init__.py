@@ -82,10 +82,12 @@ if not TYPE_CHECKING:
             from importlib import import_module
 
             return import_module(f"kernlink.{name}")
-        raise AttributeError(f"module 'kernlink' has no attribute '{name}'")
+        hint = f": the op is `kernlink.ops.{name}`" if not name.startswith("_") and name in dir(ops) else ""
+        raise AttributeError(f"module 'kernlink' has no attribute '{name}'{hint}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "tools", "train"})
+        own = [name for name in globals() if name.startswith("__")]
+        return sorted({*own, *__all__, "tools", "train"})
 
 
 def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> Tensor:

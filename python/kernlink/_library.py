@@ -44,8 +44,24 @@ def _forget(path: str | os.PathLike[str], op_names: list[str]) -> None:
     from . import ops, raw_ops
     from ._names import class_name, snake_case
 
-    _LOADED.pop(os.fspath(path), None)
+    module = _LOADED.pop(os.fspath(path), None)
+    if module is not None:
+        _close(module, os.fspath(path), op_names)
     for op in op_names:
         vars(raw_ops).pop(class_name(op), None)
         vars(ops).pop(snake_case(op), None)
         vars(ops)["_OPS"].pop(snake_case(op), None)
+
+
+def _close(module: types.ModuleType, path: str, op_names: list[str]) -> None:
+    """Leaves of a module what says that its library was unloaded."""
+    from ._names import class_name, snake_case
+
+    for op in op_names:
+        vars(module).pop(class_name(op), None)
+        vars(module).pop(snake_case(op), None)
+
+    def gone(name: str) -> None:
+        raise AttributeError(f"the library {path} was unloaded, and with it `{name}`: `load_op_library` gives a new module")
+
+    module.__getattr__ = gone  # type: ignore[method-assign]

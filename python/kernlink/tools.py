@@ -601,3 +601,7 @@ def verify_checkpoint(checkpoint: _Path) -> list[str]:
     for name in steps("tensor", names, len(names)):
         reader.get_tensor(name)
     return names
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -485,3 +485,7 @@ class CheckpointManager:
         if latest is not None:
             self.checkpoint.restore(latest)
         return latest
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

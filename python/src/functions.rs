@@ -64,11 +64,23 @@ impl Drop for Held {
         names.held.remove(&self.name);
         names.let_go += 1;
         if names.let_go >= ENOUGH.max(names.held.len()) {
-            names.let_go = 0;
-            let held: Vec<&str> = names.held.keys().map(String::as_str).collect();
-            self.context.retain_functions(&held);
+            names.clear(self.context);
         }
     }
+}
+
+impl Names {
+    /// Removes the functions that nothing holds.
+    fn clear(&mut self, context: &EagerContext) {
+        self.let_go = 0;
+        let held: Vec<&str> = self.held.keys().map(String::as_str).collect();
+        context.retain_functions(&held);
+    }
+}
+
+/// Removes the functions that nothing holds, with their kernels.
+pub(crate) fn clear(context: &EagerContext) {
+    locked(&NAMES).clear(context);
 }
 
 /// The names of the functions in the library of the context.

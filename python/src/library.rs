@@ -30,8 +30,9 @@ impl OpLibrary {
         let ops = self.ops();
         let unload = || {
             self.0.unload().or_else(|_| {
-                // Kernels of ops that ran at once are kept for the next call, and may be of it.
+                // Kernels of ops that ran at once are kept for the next call, functions until there are many that go: some may be of it.
                 context.clear_kernels();
+                crate::functions::clear(context);
                 self.0.unload()
             })
         };

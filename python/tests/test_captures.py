@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -247,3 +249,21 @@ def test_variables_have_their_shapes_in_functions() -> None:
 
     f(kl.constant([3.0, 4.0]))
     assert shapes == [(1, 2), (1, 2)]
+
+
+def test_a_variable_stays_for_what_captured_it() -> None:
+    variable = kl.Variable([1.0])
+    there = weakref.ref(variable)
+    function = kl.function(lambda: variable * 2.0)
+    assert function().tolist() == [2.0]
+    concrete = function.get_concrete_function()
+    handle = weakref.ref(variable.handle)
+    del variable
+    gc.collect()
+    assert there() is None and function().tolist() == concrete().tolist() == [2.0]
+    del function
+    gc.collect()
+    assert concrete().tolist() == [2.0]
+    del concrete
+    gc.collect()
+    assert handle() is None

@@ -247,6 +247,35 @@ print(checkpoint.save(wanted))
 """
 
 
+def test_a_variable_is_saved_and_restored(tmp_path: Path) -> None:
+    variable = kl.Variable([1.0, 2.0])
+    checkpoint = kl.train.Checkpoint(variable)
+    path = checkpoint.save(tmp_path / "model")
+    assert kl.train.load_checkpoint(path).has_tensor("/.ATTRIBUTES/VARIABLE_VALUE")
+    variable.assign([0.0, 0.0])
+    checkpoint.restore(path).assert_consumed()
+    assert variable.tolist() == [1.0, 2.0]
+    inner = kl.train.Checkpoint(inner=kl.train.Checkpoint(variable))
+    path = inner.write(tmp_path / "inner")
+    variable.assign([0.0, 0.0])
+    inner.read(path).assert_consumed()
+    assert variable.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="the root has shape"):
+        kl.train.Checkpoint(kl.Variable([1.0])).restore(checkpoint.save(tmp_path / "model"))
+
+
+def test_what_cannot_be_saved_is_refused() -> None:
+    with pytest.raises(ValueError, match="root, of type int, has no attributes"):
+        kl.train.Checkpoint(5)
+    with pytest.raises(ValueError, match="another name"):
+        kl.train.Checkpoint(save_counter=kl.Variable(1))
+    with pytest.raises(TypeError, match="checkpoint: expected"):
+        kl.train.CheckpointManager(5, "folder")  # type: ignore[arg-type]
+    for keep in (0, "a"):
+        with pytest.raises(ValueError, match="max_to_keep"):
+            kl.train.CheckpointManager(kl.train.Checkpoint(), "folder", keep)  # type: ignore[arg-type]
+
+
 def test_tensorflow_reads_and_writes_the_same(tmp_path: Path) -> None:
     if importlib.util.find_spec("tensorflow") is None:
         pytest.skip("TensorFlow is not installed")

@@ -307,8 +307,8 @@ for module in (kl.raw_ops, kl.ops):
     assert not hasattr(module, "ZeroOut") and not hasattr(module, "zero_out") and "zero_out" not in dir(module)
 try:
     library.zero_out([1, 2])
-except kl.errors.NotFoundError:
-    pass
+except AttributeError as error:
+    assert "was unloaded" in str(error)
 else:
     raise AssertionError("no error")
 again = kl.load_op_library(sys.argv[1])
@@ -320,7 +320,16 @@ except kl.errors.FailedPreconditionError as error:
 else:
     raise AssertionError("no error")
 assert kl.load_op_library(sys.argv[1]) is again
-# What ran at once keeps it no longer than it is wanted.
+# What ran at once, or in a function, keeps it no longer than it is wanted.
+function = kl.function(lambda x: again.zero_out(x))
+assert function(kl.constant([1, 2])).tolist() == [1, 0]
+try:
+    again.LIB_HANDLE.unload()
+except kl.errors.FailedPreconditionError as error:
+    assert "in use" in str(error)
+else:
+    raise AssertionError("no error")
+del function
 assert again.zero_out([1, 2]).tolist() == kl.ops.zero_out([1, 2]).tolist() == [1, 0]
 again.LIB_HANDLE.unload()
 assert not hasattr(kl.ops, "zero_out")

@@ -97,7 +97,7 @@ impl LibraryInUse {
             Ok(_) => Ok(()),
             Err(users) if users >= CLOSED => refused("it is being unloaded".to_owned()),
             Err(users) => refused(format!(
-                "{users} of its kernels and tensors are in use; drop the sessions, the eager contexts and the tensors first"
+                "{users} of its kernels and tensors are in use; drop the sessions, functions, eager contexts and tensors first"
             )),
         }
     }
