@@ -1,58 +1,52 @@
 //! AdjustHue and AdjustSaturation.
 
 use kernlink::kernel::{KernelContext, RawContext};
-use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
 use kernlink_geometry::integers::ensure_scalar;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AdjustHue, AdjustSaturation};
 
-/// What lies between the least and the greatest part of a colour: the hue, from 0 to 6, and both.
+use super::color::convert;
+
+/// One of two numbers.
 #[inline(always)]
-fn hue_and_range([r, g, b]: [f32; 3]) -> (f32, f32, f32) {
-    // Greatest, middle and least part, and the sixth of the circle.
-    let (most, middle, least, sixth) = if r < g {
-        if b < r {
-            (g, r, b, 1)
-        } else if b > g {
-            (b, g, r, 3)
-        } else {
-            (g, b, r, 2)
-        }
-    } else if b < g {
-        (r, g, b, 0)
-    } else if b > r {
-        (b, r, g, 4)
-    } else {
-        (r, b, g, 5)
+fn pick(condition: bool, a: f32, b: f32) -> f32 {
+    if condition { a } else { b }
+}
+
+/// The hue of a colour, from 0 to 6, and its least and greatest part.
+#[inline(always)]
+fn hue_and_range([r, g, b]: [f32; 3]) -> [f32; 3] {
+    let (is_green, below_red, below_green, above_red, above_green) = (r < g, b < r, b < g, b > r, b > g);
+    // Of those whose greatest part but for blue is green, and of the others; then with blue.
+    let of = |green: [f32; 3], red: [f32; 3]| {
+        let of_green = pick(below_red, green[0], pick(above_green, green[1], green[2]));
+        pick(is_green, of_green, pick(below_green, red[0], pick(above_red, red[1], red[2])))
     };
-    if most == least {
-        return (0.0, least, most);
-    }
+    let (most, middle) = (of([g, b, g], [r, b, r]), of([r, g, b], [g, r, b]));
+    let (least, sixth) = (of([b, r, r], [b, g, g]), of([1.0, 3.0, 2.0], [0.0, 4.0, 5.0]));
     let ratio = (middle - least) / (most - least);
-    (sixth as f32 + if sixth % 2 == 0 { ratio } else { 1.0 - ratio }, least, most)
+    let is_odd = sixth == 1.0 || sixth == 3.0 || sixth == 5.0;
+    let hue = sixth + pick(is_odd, 1.0 - ratio, ratio);
+    [pick(most == least, 0.0, hue), least, most]
 }
 
 /// The colour of a hue from 0 to 6 whose least and greatest part are these.
 #[inline(always)]
-fn of_hue(hue: f32, least: f32, most: f32) -> [f32; 3] {
+fn of_hue([hue, least, most]: [f32; 3]) -> [f32; 3] {
     // What is NaN ends in the last sixth.
-    let sixth = if hue < 6.0 { hue as u8 } else { 5 };
-    let ratio = hue - f32::from(sixth);
-    let ratio = if sixth.is_multiple_of(2) { ratio } else { 1.0 - ratio };
+    let at = |limit: f32| f32::from(u8::from(hue >= limit));
+    let sixth = pick(hue < 6.0, at(1.0) + at(2.0) + at(3.0) + at(4.0) + at(5.0), 5.0);
+    let ratio = hue - sixth;
+    let is = |a: f32, b: f32| sixth == a || sixth == b;
+    let ratio = pick(is(1.0, 3.0) || sixth == 5.0, 1.0 - ratio, ratio);
     let middle = least + ratio * (most - least);
-    match sixth {
-        0 => [most, middle, least],
-        1 => [middle, most, least],
-        2 => [least, most, middle],
-        3 => [least, middle, most],
-        4 => [middle, least, most],
-        _ => [most, least, middle],
-    }
+    let part = |greatest: bool, between: bool| pick(greatest, most, pick(between, middle, least));
+    [part(is(0.0, 5.0), is(1.0, 4.0)), part(is(1.0, 2.0), is(0.0, 3.0)), part(is(3.0, 4.0), is(2.0, 5.0))]
 }
 
 /// A hue in the range from 0 to 6.
-#[inline(always)]
 fn turned(mut hue: f32) -> f32 {
     if hue.abs() > 1e4 {
         // TensorFlow takes one step after the other, and ends at some time or never.
@@ -67,27 +61,30 @@ fn turned(mut hue: f32) -> f32 {
     hue
 }
 
+/// As [`turned`], of a hue from -6 to 12.
+#[inline(always)]
+fn turned_once(hue: f32) -> f32 {
+    let hue = pick(hue < 0.0, hue + 6.0, hue);
+    let hue = pick(hue >= 6.0, hue - 6.0, hue);
+    pick(hue >= 6.0, hue - 6.0, hue)
+}
+
 /// Hue, saturation and value, from 0 to 1.
 #[inline(always)]
 fn hsv([r, g, b]: [f32; 3]) -> [f32; 3] {
     // Of NaN and another the first, as TensorFlow has it.
-    let max = |a: f32, b: f32| if a < b { b } else { a };
-    let min = |a: f32, b: f32| if b < a { b } else { a };
+    let max = |a: f32, b: f32| pick(a < b, b, a);
+    let min = |a: f32, b: f32| pick(b < a, b, a);
     let value = max(r, max(g, b));
     let range = value - min(r, min(g, b));
-    let saturation = if value > 0.0 { range / value } else { 0.0 };
+    let saturation = pick(value > 0.0, range / value, 0.0);
     let norm = 1.0 / (6.0 * range);
     // TensorFlow adds parts of the circle in `double`.
     let from = |part: f32, sixths: f64| (f64::from(part) + sixths / 6.0) as f32;
-    let hue = if r == value {
-        norm * (g - b)
-    } else if g == value {
-        from(norm * (b - r), 2.0)
-    } else {
-        from(norm * (r - g), 4.0)
-    };
-    let hue = if range <= 0.0 { 0.0 } else { hue };
-    [if hue < 0.0 { hue + 1.0 } else { hue }, saturation, value]
+    let (from_green, from_blue) = (from(norm * (b - r), 2.0), from(norm * (r - g), 4.0));
+    let hue = pick(r == value, norm * (g - b), pick(g == value, from_green, from_blue));
+    let hue = pick(range <= 0.0, 0.0, hue);
+    [pick(hue < 0.0, hue + 1.0, hue), saturation, value]
 }
 
 /// The colour of hue, saturation and value.
@@ -97,57 +94,71 @@ fn rgb([hue, saturation, value]: [f32; 3]) -> [f32; 3] {
     let rest = value - chroma;
     let place = hue * 6.0;
     // The remainder by 2, of a place from 0 to 6.
-    let mut remainder = place;
-    while remainder >= 2.0 {
-        remainder -= 2.0;
-    }
+    let remainder = pick(place >= 4.0, place - 4.0, pick(place >= 2.0, place - 2.0, place));
     let middle = chroma * (1.0 - (remainder - 1.0).abs());
-    let parts = match place as i8 {
-        _ if place.is_nan() || place >= 6.0 => [0.0; 3],
-        0 => [chroma, middle, 0.0],
-        1 => [middle, chroma, 0.0],
-        2 => [0.0, chroma, middle],
-        3 => [0.0, middle, chroma],
-        4 => [middle, 0.0, chroma],
-        _ => [chroma, 0.0, middle],
-    };
-    parts.map(|part| part + rest)
+    // From one sixth of the circle up to another; nowhere what is NaN, or 6.
+    let within = |from: f32, to: f32| place >= from && place < to;
+    let part = |greatest: bool, between: bool| pick(greatest, chroma, pick(between, middle, 0.0)) + rest;
+    [
+        part(within(0.0, 1.0) || within(5.0, 6.0), within(1.0, 2.0) || within(4.0, 5.0)),
+        part(within(1.0, 3.0), within(0.0, 1.0) || within(3.0, 4.0)),
+        part(within(3.0, 5.0), within(2.0, 3.0) || within(5.0, 6.0)),
+    ]
 }
 
-/// `f` of all pixels of input 0, and of the scalar that is input 1.
-#[inline(always)]
-fn each_pixel(ctx: &mut RawContext<'_>, name: &str, f: impl Fn([f32; 3], f32) -> [f32; 3] + Sync) -> Result<()> {
-    let shape = ctx.input_at(0)?.shape();
+widest! {
+    /// Turns the hues of colours.
+    fn adjust_hues(source: &[f32], delta: f32, target: &mut [f32]) {
+        let turn = delta * 6.0;
+        if turn.abs() <= 6.0 {
+            return convert(source, target, |pixel| {
+                let [hue, least, most] = hue_and_range(pixel);
+                of_hue([turned_once(hue + turn), least, most])
+            });
+        }
+        for (target, &pixel) in target.as_chunks_mut::<3>().0.iter_mut().zip(source.as_chunks::<3>().0) {
+            let [hue, least, most] = hue_and_range(pixel);
+            *target = of_hue([turned(hue + turn), least, most]);
+        }
+    }
+}
+
+widest! {
+    /// Multiplies the saturations of colours.
+    fn adjust_saturations(source: &[f32], scale: f32, target: &mut [f32]) {
+        convert(source, target, |pixel| {
+            let [hue, saturation, value] = hsv(pixel);
+            let scaled = saturation * scale;
+            // What is NaN becomes 0.
+            let scaled = pick(scaled > 0.0, scaled, 0.0);
+            rgb([hue, pick(scaled < 1.0, scaled, 1.0), value])
+        });
+    }
+}
+
+/// `adjust` of all pixels of input 0, by the scalar that is input 1.
+fn each_pixel(ctx: &mut RawContext<'_>, name: &str, adjust: fn(&[f32], f32, &mut [f32])) -> Result<()> {
+    let images = ctx.input_at(0)?;
+    let shape = images.shape();
     ensure!(shape.rank() >= 3, InvalidArgument, "input must be at least 3-D, got shape {shape}");
     ensure_scalar(ctx.input_at(1)?, name)?;
     let channels = shape[shape.rank() - 1];
     ensure!(channels == 3, InvalidArgument, "input must have 3 channels but instead has {channels} channels");
     let scalar = ctx.input_at(1)?.to_scalar::<f32>()?;
-    let mut output: Tensor = ctx.take_input_at(0)?;
-    output.make_unique()?;
-    ctx.parallel_chunks(output.as_mut_slice::<f32>()?, 3, 3, |_, pixels| {
-        for pixel in pixels.as_chunks_mut::<3>().0 {
-            *pixel = f(*pixel, scalar);
-        }
+    let source = images.as_slice::<f32>()?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    ctx.parallel_chunks(output.as_mut_slice::<f32>()?, 3, 2, |first, target| {
+        adjust(&source[first..][..target.len()], scalar, target);
     });
     ctx.set_output_at(0, output)
 }
 
 #[register_kernel(device = Cpu, T = [float])]
 fn adjust_hue(ctx: &mut KernelContext<'_, AdjustHue>) -> Result<()> {
-    each_pixel(ctx, "delta", |pixel, delta| {
-        let (hue, least, most) = hue_and_range(pixel);
-        of_hue(turned(hue + delta * 6.0), least, most)
-    })
+    each_pixel(ctx, "delta", adjust_hues)
 }
 
 #[register_kernel(device = Cpu, T = [float])]
 fn adjust_saturation(ctx: &mut KernelContext<'_, AdjustSaturation>) -> Result<()> {
-    each_pixel(ctx, "scale", |pixel, scale| {
-        let [hue, saturation, value] = hsv(pixel);
-        let scaled = saturation * scale;
-        // What is NaN becomes 0.
-        let scaled = if scaled > 0.0 { scaled } else { 0.0 };
-        rgb([hue, if scaled < 1.0 { scaled } else { 1.0 }, value])
-    })
+    each_pixel(ctx, "scale", adjust_saturations)
 }

@@ -67,20 +67,19 @@ fn hsv<T: Part>([r, g, b]: [T::Wide; 3]) -> [T::Wide; 3] {
     let parts = |count| round(whole::<T::Wide>(count) / whole(6));
     let value = max(max(r, g), b);
     let range = round(value - min(min(r, g), b));
-    let saturation = if value > zero { round(range / value) } else { zero };
+    // All is computed before a choice is made, so that the loop over pixels uses vectors.
+    let quotient = round(range / value);
+    let saturation = if value > zero { quotient } else { zero };
     let norm = round(round(one / range) * parts(1));
     let of = |a: T::Wide, b: T::Wide| round(norm * round(a - b));
+    let from_red = of(g, b);
     let from_green = round(of(b, r) + parts(2));
     let from_blue = round(of(r, g) + parts(4));
-    let hue = if r == value {
-        of(g, b)
-    } else if g == value {
-        from_green
-    } else {
-        from_blue
-    };
+    let from_others = if g == value { from_green } else { from_blue };
+    let hue = if r == value { from_red } else { from_others };
     let hue = if range > zero { hue } else { zero };
-    let hue = if hue < zero { round(hue + one) } else { hue };
+    let turned = round(hue + one);
+    let hue = if hue < zero { turned } else { hue };
     [hue, saturation, value]
 }
 
@@ -100,21 +99,27 @@ const GROUP: usize = 16;
 
 /// `f` of each three numbers.
 #[inline(always)]
-fn convert<T: Part>(source: &[T], target: &mut [T], f: impl Fn([T::Wide; 3]) -> [T::Wide; 3]) {
+pub(super) fn convert<T: Computed>(source: &[T], target: &mut [T], f: impl Fn([T::Wide; 3]) -> [T::Wide; 3]) {
     let (groups, rest) = source.as_chunks::<{ 3 * GROUP }>();
     let (targets, last) = target.as_chunks_mut::<{ 3 * GROUP }>();
     for (group, target) in groups.iter().zip(targets) {
-        let wide = T::widen_chunk(group);
+        let mut wide = T::widen_chunk(group);
         let mut parts = [[T::Wide::ZERO; GROUP]; 3];
         for pixel in 0..GROUP {
-            let found = f([wide[3 * pixel], wide[3 * pixel + 1], wide[3 * pixel + 2]]);
+            for part in 0..3 {
+                parts[part][pixel] = wide[3 * pixel + part];
+            }
+        }
+        for pixel in 0..GROUP {
+            let found = f([parts[0][pixel], parts[1][pixel], parts[2][pixel]]);
             (parts[0][pixel], parts[1][pixel], parts[2][pixel]) = (found[0], found[1], found[2]);
         }
         for pixel in 0..GROUP {
             for part in 0..3 {
-                target[3 * pixel + part] = T::narrow(parts[part][pixel]);
+                wide[3 * pixel + part] = parts[part][pixel];
             }
         }
+        T::narrow_all(&wide, target);
     }
     for (pixel, target) in rest.as_chunks::<3>().0.iter().zip(last.as_chunks_mut::<3>().0) {
         *target = f(pixel.map(T::widen)).map(T::narrow);

@@ -1,15 +1,17 @@
 //! The gradients of CropAndResize.
 
-use kernlink::dtype::{Number, Pod};
+use kernlink::dtype::Pod;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::checked_shape;
 use kernlink_kernels_common::number::AsPrimitive;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{CropAndResizeGradBoxes, CropAndResizeGradImage};
 
 use super::crop::{Boxes, Method, Place, images, lines};
+use super::pixel::Summand;
 
 /// Checks that there is a gradient for each box.
 #[track_caller]
@@ -41,7 +43,7 @@ impl Flow<'_> {
     }
 
     /// Adds to rows of the images, from row `first` of all on, what flows back to them.
-    fn add_to_rows<T: Number>(&self, method: Method, first: usize, piece: &mut [T]) -> Result<()> {
+    fn add_to_rows<T: Summand>(&self, method: Method, first: usize, piece: &mut [T]) -> Result<()> {
         let ([rows, columns], channels) = (self.to, self.channels);
         let mut across = scratch::filled(None, self.from[1])?;
         let line = columns * channels;
@@ -58,23 +60,7 @@ impl Flow<'_> {
                 let mut add = |row: usize, weight: f32| {
                     let Some(row) = (before + row).checked_sub(first) else { return };
                     let Some(row) = piece.get_mut(row * line..(row + 1) * line) else { return };
-                    for (place, grad) in across.iter().zip(grads.chunks_exact(channels)) {
-                        let Some(place) = place else { continue };
-                        let mut add = |column: usize, weight_across: Option<f32>| {
-                            let sums = &mut row[column * channels..][..channels];
-                            for (sum, &grad) in sums.iter_mut().zip(grad) {
-                                let part = weight_across.map_or(grad, |across| across * (weight * grad));
-                                *sum = sum.wrapping_add(T::from_f64(part.into()));
-                            }
-                        };
-                        match method {
-                            Method::Nearest => add(place.nearest, None),
-                            Method::Bilinear => {
-                                add(place.lower, Some(1.0 - place.fraction));
-                                add(place.upper, Some(place.fraction));
-                            }
-                        }
-                    }
+                    add_line(grads, &across, method, weight, channels, row);
                 };
                 match method {
                     Method::Nearest => add(place.nearest, 1.0),
@@ -133,8 +119,54 @@ impl Flow<'_> {
     }
 }
 
+widest! {
+    /// Adds to a line of an image what flows back to it from a line of a crop.
+    fn add_line<T: Summand>(
+        grads: &[f32],
+        across: &[Option<Place>],
+        method: Method,
+        weight: f32,
+        channels: usize,
+        row: &mut [T],
+    ) {
+        // A number of channels that is known makes no loop.
+        match channels {
+            1 => add_pixels(grads, across, method, weight, 1, row),
+            3 => add_pixels(grads, across, method, weight, 3, row),
+            4 => add_pixels(grads, across, method, weight, 4, row),
+            _ => add_pixels(grads, across, method, weight, channels, row),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_pixels<T: Summand>(
+    grads: &[f32],
+    across: &[Option<Place>],
+    method: Method,
+    weight: f32,
+    channels: usize,
+    row: &mut [T],
+) {
+    for (place, grad) in across.iter().zip(grads.chunks_exact(channels)) {
+        let Some(place) = place else { continue };
+        // Times 1, and once more, a gradient is what it was.
+        let (columns, weights) = match method {
+            Method::Nearest => ([place.nearest, place.nearest], [1.0, 0.0]),
+            Method::Bilinear => ([place.lower, place.upper], [1.0 - place.fraction, place.fraction]),
+        };
+        let count = if method == Method::Nearest { 1 } else { 2 };
+        for (column, across) in columns.into_iter().zip(weights).take(count) {
+            let sums = &mut row[column * channels..][..channels];
+            for (sum, &grad) in sums.iter_mut().zip(grad) {
+                *sum = sum.wrapping_add(T::of_float(across * (weight * grad)));
+            }
+        }
+    }
+}
+
 #[register_kernel(device = Cpu, host_memory = ["image_size"], T = [f16, f32, f64])]
-fn crop_and_resize_grad_image<T: Number>(
+fn crop_and_resize_grad_image<T: Summand>(
     attrs: &Attrs<CropAndResizeGradImage>,
     ctx: &mut KernelContext<'_, CropAndResizeGradImage>,
 ) -> Result<()> {

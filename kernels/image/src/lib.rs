@@ -12,6 +12,7 @@ mod crop_grad;
 mod draw;
 mod glimpse;
 mod overlap;
+mod pixel;
 mod resize_area;
 mod resize_bicubic;
 mod sample;

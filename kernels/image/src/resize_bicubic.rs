@@ -1,7 +1,7 @@
 //! ResizeBicubic and its gradient. Places and weights are computed as TensorFlow does it, in `float`.
 
 use kernlink::Result;
-use kernlink::dtype::{Number, Pod};
+use kernlink::dtype::Pod;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::integers::checked_shape;
@@ -10,6 +10,8 @@ use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ResizeBicubic, ResizeBicubicGrad};
+
+use super::pixel::Summand;
 
 /// Weights are those of places that are rounded to this part of a pixel.
 const STEPS: f32 = 1024.0;
@@ -150,7 +152,7 @@ fn resize_bicubic<T: Pod + AsPrimitive<f32>>(
     T = [f32, f64],
     state = |ctx| Scaling::new(ctx.attrs),
 )]
-fn resize_bicubic_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn resize_bicubic_grad<T: Summand>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let grads = ctx.input_at(0)?;
     let ([batch, rows, columns, channels], [to_rows, to_columns]) =
         bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
@@ -178,29 +180,51 @@ fn resize_bicubic_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelContext<'_
     ctx.set_output_at(0, output)
 }
 
-/// Adds to rows of an image from row `top` on what flows back from a line.
-fn add_flow<T: Number>(
+widest! {
+    /// Adds to rows of an image from row `top` on what flows back from a line.
+    fn add_flow<T: Summand>(
+        grads: &[f32],
+        down: &Taps,
+        across: &[Taps],
+        channels: usize,
+        top: usize,
+        line: usize,
+        part: &mut [T],
+    ) {
+        let count = part.len() / line;
+        let rows = down.lines.map(|row| row.checked_sub(top).filter(|&row| row < count).map(|row| row * line));
+        if rows == [None; 4] {
+            return;
+        }
+        // A number of channels that is known makes no loop.
+        match channels {
+            1 => add_pixels(grads, rows, down.weights, across, 1, part),
+            3 => add_pixels(grads, rows, down.weights, across, 3, part),
+            4 => add_pixels(grads, rows, down.weights, across, 4, part),
+            _ => add_pixels(grads, rows, down.weights, across, channels, part),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_pixels<T: Summand>(
     grads: &[f32],
-    down: &Taps,
+    rows: [Option<usize>; 4],
+    row_weights: [f32; 4],
     across: &[Taps],
     channels: usize,
-    top: usize,
-    line: usize,
     part: &mut [T],
 ) {
-    let count = part.len() / line;
-    let rows = down.lines.map(|row| row.checked_sub(top).filter(|&row| row < count));
-    if rows == [None; 4] {
-        return;
-    }
+    let row_weights = row_weights.map(T::of_float);
     for (taps, grads) in across.iter().zip(grads.chunks_exact(channels)) {
-        for (row, row_weight) in rows.iter().zip(down.weights) {
+        let weights = taps.weights.map(T::of_float);
+        for (row, row_weight) in rows.iter().zip(row_weights) {
             let Some(row) = row else { continue };
-            for (column, weight) in taps.lines.iter().zip(taps.weights) {
-                let sums = &mut part[row * line + column * channels..][..channels];
+            for (column, weight) in taps.lines.iter().zip(weights) {
+                let sums = &mut part[row + column * channels..][..channels];
                 for (sum, &grad) in sums.iter_mut().zip(grads) {
-                    let flow = T::from_f64(grad.into()).wrapping_mul(T::from_f64(row_weight.into()));
-                    *sum = sum.wrapping_add(flow.wrapping_mul(T::from_f64(weight.into())));
+                    let flow = T::of_float(grad).wrapping_mul(row_weight);
+                    *sum = sum.wrapping_add(flow.wrapping_mul(weight));
                 }
             }
         }

@@ -1,15 +1,14 @@
 //! ImageProjectiveTransform: images seen through projective transforms. Places are computed as TensorFlow does it, in `float`.
 
-use kernlink::dtype::{Pod, bf16, f16};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::{checked_shape, ensure_scalar};
-use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ImageProjectiveTransformV2, ImageProjectiveTransformV3};
 
 use super::draw::cut;
+use super::pixel::Pixel;
 
 /// Attr `fill_mode`: what is outside of an image.
 #[derive(Clone, Copy, PartialEq)]
@@ -101,23 +100,6 @@ impl Mode {
     }
 }
 
-/// A dtype of images.
-trait Pixel: Pod + AsPrimitive<f32> {
-    /// What a float is cast to: integers are cut, as x86 does it.
-    fn of_float(value: f32) -> Self;
-}
-
-macro_rules! pixels {
-    ($($t:ty: $cast:expr),*) => {$(
-        impl Pixel for $t {
-            #[inline(always)]
-            fn of_float(value: f32) -> $t { $cast(value) }
-        }
-    )*};
-}
-pixels!(u8: |value| cut(value) as u8, i32: |value| i32::try_from(cut(value)).unwrap_or(i32::MIN), i64: cut, f16: f16::from_f32, bf16: bf16::from_f32,
-    f32: |value| value, f64: f64::from);
-
 /// An image, and what is outside of it.
 struct Image<'a, T> {
     pixels: &'a [T],
@@ -148,14 +130,27 @@ impl<T: Pixel> Image<'_, T> {
     fn bilinear(&self, y: f32, x: f32, target: &mut [T]) {
         let (top, left) = (y.floor(), x.floor());
         let (down, across) = ([top + 1.0 - y, y - top], [left + 1.0 - x, x - left]);
-        let (top, left) = (cut(top), cut(left));
-        let corners = [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)].map(|(y, x)| self.at(y, x));
-        let outside = self.outside.as_();
-        for (channel, target) in target.iter_mut().enumerate() {
-            let [a, b, c, d] = corners.map(|corner| corner.map_or(outside, |pixel| pixel[channel].as_()));
+        let mix = |[a, b, c, d]: [f32; 4]| {
             let upper = across[0] * a + across[1] * b;
             let lower = across[0] * c + across[1] * d;
-            *target = T::of_float(down[0] * upper + down[1] * lower);
+            T::of_float(down[0] * upper + down[1] * lower)
+        };
+        let (top, left) = (cut(top), cut(left));
+        // Most places are between four pixels, which are two pairs in two lines.
+        if top >= 0 && left >= 0 && top + 1 < self.rows as i64 && left + 1 < self.columns as i64 {
+            let (count, line) = (target.len(), self.columns * self.channels);
+            let first = top as usize * line + left as usize * self.channels;
+            let (upper, lower) = (&self.pixels[first..][..2 * count], &self.pixels[first + line..][..2 * count]);
+            for channel in 0..count {
+                let next = channel + count;
+                target[channel] =
+                    mix([upper[channel], upper[next], lower[channel], lower[next]].map(|pixel| pixel.as_()));
+            }
+            return;
+        }
+        let corners = [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)].map(|(y, x)| self.at(y, x));
+        for (channel, target) in target.iter_mut().enumerate() {
+            *target = mix(corners.map(|corner| corner.map_or(self.outside, |pixel| pixel[channel]).as_()));
         }
     }
 }
@@ -163,10 +158,32 @@ impl<T: Pixel> Image<'_, T> {
 widest! {
     /// Line `y` of what is seen through a transform.
     fn line<T: Pixel>(image: &Image<'_, T>, transform: &[f32; 8], y: usize, way: Way, target: &mut [T]) {
-        match way.is_bilinear {
-            true => each_pixel(image, transform, y, way.mode, target, |image, y, x, target| image.bilinear(y, x, target)),
-            false => each_pixel(image, transform, y, way.mode, target, |image, y, x, target| image.nearest(y, x, target)),
+        // A number of channels that is known makes no loop.
+        match image.channels {
+            1 => line_of(image, transform, y, way, 1, target),
+            3 => line_of(image, transform, y, way, 3, target),
+            4 => line_of(image, transform, y, way, 4, target),
+            channels => line_of(image, transform, y, way, channels, target),
         }
+    }
+}
+
+#[inline(always)]
+fn line_of<T: Pixel>(
+    image: &Image<'_, T>,
+    transform: &[f32; 8],
+    y: usize,
+    way: Way,
+    channels: usize,
+    target: &mut [T],
+) {
+    match way.is_bilinear {
+        true => each_pixel(image, transform, y, way.mode, channels, target, |image, y, x, target| {
+            image.bilinear(y, x, target);
+        }),
+        false => each_pixel(image, transform, y, way.mode, channels, target, |image, y, x, target| {
+            image.nearest(y, x, target);
+        }),
     }
 }
 
@@ -176,12 +193,13 @@ fn each_pixel<T: Pixel>(
     transform: &[f32; 8],
     y: usize,
     mode: Mode,
+    channels: usize,
     target: &mut [T],
     pixel: impl Fn(&Image<'_, T>, f32, f32, &mut [T]),
 ) {
     let [a0, a1, a2, b0, b1, b2, c0, c1] = *transform;
     let to_y = y as f32;
-    for (x, target) in target.chunks_exact_mut(image.channels).enumerate() {
+    for (x, target) in target.chunks_exact_mut(channels).enumerate() {
         let to_x = x as f32;
         let projection = c0 * to_x + c1 * to_y + 1.0;
         if projection == 0.0 {
