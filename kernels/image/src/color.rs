@@ -105,19 +105,15 @@ pub(super) fn convert<T: Computed>(source: &[T], target: &mut [T], f: impl Fn([T
     for (group, target) in groups.iter().zip(targets) {
         let mut wide = T::widen_chunk(group);
         let mut parts = [[T::Wide::ZERO; GROUP]; 3];
-        for pixel in 0..GROUP {
-            for part in 0..3 {
-                parts[part][pixel] = wide[3 * pixel + part];
-            }
+        for (place, pixel) in wide.as_chunks::<3>().0.iter().enumerate() {
+            (parts[0][place], parts[1][place], parts[2][place]) = (pixel[0], pixel[1], pixel[2]);
         }
-        for pixel in 0..GROUP {
-            let found = f([parts[0][pixel], parts[1][pixel], parts[2][pixel]]);
-            (parts[0][pixel], parts[1][pixel], parts[2][pixel]) = (found[0], found[1], found[2]);
+        let [first, second, third] = &mut parts;
+        for ((a, b), c) in first.iter_mut().zip(second).zip(third) {
+            [*a, *b, *c] = f([*a, *b, *c]);
         }
-        for pixel in 0..GROUP {
-            for part in 0..3 {
-                wide[3 * pixel + part] = parts[part][pixel];
-            }
+        for (place, pixel) in wide.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            *pixel = parts.each_ref().map(|part| part[place]);
         }
         T::narrow_all(&wide, target);
     }
