@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const WIDTH: usize = 100;
 /// A plugin's function, which the library calls and does not have.
@@ -101,15 +102,20 @@ fn commented(header: &str, docs: &BTreeMap<String, String>) -> String {
     written.join("\n") + "\n"
 }
 
-fn headers() -> Vec<PathBuf> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("include"), "h")
-}
+/// The headers, each with its text: read once, before a test writes any.
+static HEADERS: LazyLock<Vec<(PathBuf, String)>> = LazyLock::new(|| {
+    let paths = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("include"), "h");
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+});
 
 #[test]
 fn have_the_functions_of_the_crate() {
     let exported = exported();
-    let text: String = headers().iter().map(|it| fs::read_to_string(it).unwrap()).collect();
-    let declared: Vec<&str> = text.lines().filter_map(declared).collect();
+    let declared: Vec<&str> = HEADERS.iter().flat_map(|(_, text)| text.lines()).filter_map(declared).collect();
     let undeclared: Vec<_> = exported.keys().filter(|it| !declared.contains(&it.as_str())).collect();
     let missing: Vec<_> = declared.iter().filter(|it| !exported.contains_key(**it) && **it != OF_PLUGINS).collect();
     assert!(undeclared.is_empty(), "not in a header: {undeclared:?}");
@@ -119,13 +125,12 @@ fn have_the_functions_of_the_crate() {
 #[test]
 fn say_what_the_docs_say() {
     let exported = exported();
-    for path in headers() {
-        let header = fs::read_to_string(&path).unwrap();
-        let written = commented(&header, &exported);
+    for (path, header) in HEADERS.iter() {
+        let written = commented(header, &exported);
         if std::env::var_os("KERNLINK_WRITE_HEADERS").is_some() {
-            fs::write(&path, &written).unwrap();
+            fs::write(path, &written).unwrap();
         } else {
-            assert!(header == written, "{}: run this test with KERNLINK_WRITE_HEADERS=1", path.display());
+            assert!(*header == written, "{}: run this test with KERNLINK_WRITE_HEADERS=1", path.display());
         }
     }
 }

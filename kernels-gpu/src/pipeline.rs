@@ -1,4 +1,4 @@
-//! Compiled shaders, kept by their text: that holds dtypes, ranks and patterns, and no sizes.
+//! Compiled shaders, kept by their text, which holds dtypes, ranks and patterns, and no sizes, and by how they are to be compiled.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -23,6 +23,16 @@ pub(crate) struct Pipeline {
     pub(crate) workgroup: u32,
     pub(crate) label: String,
     pub(crate) refusal: Option<u32>,
+    is_checked: bool,
+}
+
+impl Pipeline {
+    /// Whether it is what a program with its text is compiled to. A library may have written the text of one of Kernlink's own
+    /// shaders, which are trusted.
+    fn suits(&self, program: &Program) -> bool {
+        let of_program = (program.is_checked, program.words, program.workgroup, program.refusal);
+        (self.is_checked, self.words, self.workgroup, self.refusal) == of_program && self.accesses == program.accesses
+    }
 }
 
 /// A layout of bind groups, and what tells it from others.
@@ -30,7 +40,7 @@ type Layout = (u32, wgpu::BindGroupLayout);
 
 #[derive(Default)]
 pub(crate) struct Pipelines {
-    by_text: Mutex<HashMap<String, Arc<Pipeline>>>,
+    by_text: Mutex<HashMap<String, Vec<Arc<Pipeline>>>>,
     layouts: Mutex<HashMap<SmallVec<[Access; 8]>, Layout>>,
 }
 
@@ -40,11 +50,19 @@ impl Pipelines {
     /// # Errors
     /// INVALID_ARGUMENT if the shader is not valid; RESOURCE_EXHAUSTED if it binds or passes more than the device can.
     pub(crate) fn get(&self, gpu: &Gpu, program: &Program) -> Result<Arc<Pipeline>> {
-        if let Some(pipeline) = lock(&self.by_text).get(&program.text) {
+        let suits = |pipeline: &&Arc<Pipeline>| pipeline.suits(program);
+        if let Some(pipeline) = lock(&self.by_text).get(&program.text).and_then(|all| all.iter().find(suits)) {
             return Ok(pipeline.clone());
         }
         let made = Arc::new(self.compile(gpu, program)?);
-        Ok(lock(&self.by_text).entry(program.text.clone()).or_insert(made).clone())
+        let mut by_text = lock(&self.by_text);
+        let all = by_text.entry(program.text.clone()).or_default();
+        // Another thread may have made it meanwhile.
+        if let Some(pipeline) = all.iter().find(suits) {
+            return Ok(pipeline.clone());
+        }
+        all.push(made.clone());
+        Ok(made)
     }
 
     fn layout(&self, gpu: &Gpu, accesses: &SmallVec<[Access; 8]>) -> Layout {
@@ -90,10 +108,10 @@ impl Pipelines {
             )));
         }
         let shared = limits.max_compute_workgroup_storage_size;
-        if program.shared > u64::from(shared) {
+        if program.memory.workgroup > u64::from(shared) {
             return Err(Error::resource_exhausted(format!(
                 "the workgroups of shader `{label}` take {} bytes, those of {} at most {shared}",
-                program.shared, gpu.info.name
+                program.memory.workgroup, gpu.info.name
             )));
         }
         let make = || {
@@ -148,6 +166,7 @@ impl Pipelines {
             workgroup: program.workgroup,
             label: label.clone(),
             refusal: program.refusal,
+            is_checked: program.is_checked,
         }
     }
 }
@@ -155,4 +174,34 @@ impl Pipelines {
 /// The text with the numbers of its lines.
 fn numbered(text: &str) -> String {
     text.lines().enumerate().map(|(number, line)| format!("{:>4} {line}\n", number + 1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::{Entry, ProgramBuilder, Scalar};
+    use crate::testing::device;
+
+    #[test]
+    fn a_text_is_compiled_for_each_way_to_compile_it() {
+        let device = device();
+        let gpu = &device.gpu;
+        let made = |builder: ProgramBuilder| {
+            let builder = builder.read("x", Scalar::F32).write("y", Scalar::F32).param("at", "u32");
+            builder.build(Entry::Elements, "fn element(i: u32) { y[i] = x[i + params.at]; }")
+        };
+        let get = |program: &Program| gpu.pipelines.get(gpu, program).unwrap();
+        let (trusted, checked) = (made(Program::trusted("own")), made(Program::builder("of a library")));
+        assert_eq!(trusted.text, checked.text);
+        let first = get(&trusted);
+        let second = get(&checked);
+        assert!(second.is_checked && !first.is_checked && !Arc::ptr_eq(&first, &second));
+        assert!(Arc::ptr_eq(&get(&trusted), &first) && Arc::ptr_eq(&get(&checked), &second));
+        // Its parameter is that of a refusal, and it writes what the other reads.
+        let refusing = Program { refusal: Some(1), ..checked.clone() };
+        assert_eq!(get(&refusing).refusal, Some(1));
+        assert_eq!(get(&checked).refusal, None);
+        let writing = Program { accesses: SmallVec::from_slice(&[Access::Write; 2]), ..checked.clone() };
+        assert_eq!(get(&writing).accesses[0], Access::Write);
+    }
 }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::composition;
 use crate::device::Gpu;
 use crate::pipeline::Pipeline;
+use crate::wgsl::Memory;
 
 pub use kernlink::kernel::shader::WORKGROUP;
 
@@ -118,8 +119,8 @@ pub struct Program {
     /// The number of 32-bit words of its parameters.
     pub(crate) words: u32,
     pub(crate) workgroup: u32,
-    /// The bytes of a workgroup's variables, as far as somebody has looked.
-    pub(crate) shared: u64,
+    /// What it takes, as far as somebody has looked.
+    pub(crate) memory: Memory,
     /// Whether accesses out of bounds are caught, at a price.
     pub(crate) is_checked: bool,
     /// The word of its parameters with which it leaves an error, if it may leave one; see [`crate::refusal`].
@@ -361,7 +362,7 @@ impl ProgramBuilder {
         }
         let ProgramBuilder { label, accesses, workgroup, is_checked, .. } = self;
         let refusal = self.refusal.map(|word| word + u32::from(counted));
-        Program { label, text, accesses, words, workgroup, shared: 0, is_checked, refusal }
+        Program { label, text, accesses, words, workgroup, memory: Memory::default(), is_checked, refusal }
     }
 }
 

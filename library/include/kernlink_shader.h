@@ -38,7 +38,8 @@ typedef struct KernlinkLaunch {
   size_t num_outputs;
   /* Input `index`, one in host memory, as a tensor that the caller deletes; null with an error in the status for others. */
   TF_Tensor* (*input)(const struct KernlinkLaunch* launch, size_t index, TF_Status* status);
-  /* Says the shape of output `index`, in the function that is asked for it. */
+  /* Says the shape of output `index`, in the function that is asked for it. What is said last of an output holds: a shape that is
+   * refused fails the run, unless one that is right comes after it. */
   void (*set_output)(const struct KernlinkLaunch* launch, size_t index, KernlinkShape shape, TF_Status* status);
 } KernlinkLaunch;
 
@@ -59,7 +60,7 @@ typedef struct KernlinkShaderFunctions {
   void (*groups)(void* kernel, const KernlinkLaunch* launch, uint32_t* groups, TF_Status* status);
 } KernlinkShaderFunctions;
 
-/* Tells a builder the shader of its kernel: a `Shader` message of `length` bytes, and functions, both of which are copied. The
+/* Tells a builder the shader of its kernel, once: a `Shader` message of `length` bytes, and functions, both of which are copied. The
  * function is null where the host is another than Kernlink. */
 #ifdef __GNUC__
 __attribute__((weak))

@@ -20,6 +20,7 @@ use crate::places::{self, Places};
 use crate::refusal::Refusal;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
+use crate::wgsl::Memory;
 use crate::windows::{Part, Piece, read_if, written};
 
 /// The names of the operands.
@@ -35,8 +36,10 @@ pub(super) const BINARY_LIMIT: usize = 5;
 /// result. It may set the variable `refused` to true where the elements are not allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// Its name, and the shader's in errors.
+    /// Its name.
     pub(crate) name: &'static str,
+    /// The shader's name in errors.
+    label: &'static str,
     /// What it is declared by, with all that it calls.
     declarations: String,
     /// What the operands' elements are.
@@ -51,6 +54,8 @@ pub(crate) struct Function {
     params: SmallVec<[(&'static str, &'static str); 1]>,
     /// Whether accesses out of bounds and divisors of zero are caught, at a price.
     is_checked: bool,
+    /// What a shader of it alone takes, if that was checked.
+    memory: Memory,
 }
 
 impl Function {
@@ -59,6 +64,7 @@ impl Function {
         let last = inputs.last().copied().unwrap_or(output);
         Function {
             name,
+            label: name,
             declarations: composition::function(file, name, last.names()),
             inputs: SmallVec::from_slice(inputs),
             output,
@@ -66,12 +72,18 @@ impl Function {
             operands: Operands::Broadcast,
             params: SmallVec::new(),
             is_checked: false,
+            memory: Memory::default(),
         }
     }
 
     /// The same with another demand on shapes.
     pub(crate) fn operands(self, operands: Operands) -> Function {
         Function { operands, ..self }
+    }
+
+    /// The same with another name in errors.
+    pub(crate) fn label(self, label: &'static str) -> Function {
+        Function { label, ..self }
     }
 
     /// The same with parameters.
@@ -87,6 +99,16 @@ impl Function {
     /// The same with or without checks of what it accesses and divides by.
     pub(crate) fn checked(self, is_checked: bool) -> Function {
         Function { is_checked, ..self }
+    }
+
+    /// The same with what its shader takes.
+    pub(crate) fn taking(self, memory: Memory) -> Function {
+        Function { memory, ..self }
+    }
+
+    /// What its shader takes, as far as somebody has looked.
+    pub(super) fn memory(&self) -> Memory {
+        self.memory
     }
 
     /// Whether the file has it.
@@ -124,9 +146,9 @@ impl Function {
         self.is_checked
     }
 
-    /// As a kernel says it of itself; nothing if it refuses some elements.
+    /// As a kernel says it of itself; nothing if it refuses some elements, or takes memory of workgroups.
     pub(crate) fn joins(self) -> Option<Box<dyn Any + Send + Sync>> {
-        if self.refuses() { None } else { Some(Box::new(self)) }
+        if self.refuses() || self.memory.workgroup > 0 { None } else { Some(Box::new(self)) }
     }
 
     /// Whether it refuses some elements.
@@ -189,9 +211,9 @@ fn program(function: &Function, pattern: Pattern) -> Program {
         Pattern::Single { rank } => (0, rank),
     };
     let is_single = matches!(pattern, Pattern::Single { .. });
-    let mut builder = Program::builder(function.name);
+    let mut builder = Program::builder(function.label);
     if !function.is_checked {
-        builder = Program::trusted(function.name);
+        builder = Program::trusted(function.label);
     }
     for &(name, scalar) in &function.aliases {
         builder = builder.alias(name, computed(scalar));
@@ -265,7 +287,7 @@ fn program(function: &Function, pattern: Pattern) -> Program {
         let value = if narrow { format!("vec4<{stored}>({value})") } else { value };
         body += &format!("    out[i] = {value};\n}}\n");
     }
-    builder.build(Entry::Elements, &body)
+    Program { memory: function.memory, ..builder.build(Entry::Elements, &body) }
 }
 
 /// The program of operands of one shape.

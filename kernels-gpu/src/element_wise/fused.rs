@@ -21,6 +21,7 @@ use super::driver::{BINARY_LIMIT, ElementWise, Function, LIMIT};
 use crate::device::{GpuDevice, Groups, lock};
 use crate::places::Places;
 use crate::shader::{Program, Scalar, Shader, scalar_of};
+use crate::wgsl::Memory;
 use crate::windows::{Part, read_if, written};
 
 /// The inputs that a shader takes: eight buffers, of which one is the output, are what every device binds.
@@ -58,7 +59,8 @@ impl OpKernel<FusedElementWise> for Fused {
         let links: Vec<Link<'_>> =
             steps.iter().map(|step| Link { function: &step.function, operands: &step.operands }).collect();
         let scalars = inputs.iter().map(|&dtype| scalar_of(dtype)).collect::<Result<Vec<_>>>()?;
-        let fits = inputs.len() <= MOST && params.len() <= WORDS;
+        let memory = steps.iter().map(|step| step.function.memory());
+        let fits = inputs.len() <= MOST && params.len() <= WORDS && Memory::join(memory);
         let chain = fits.then(|| Chain::new(scalars, &links));
         let alone = steps.iter().map(|_| OnceLock::new()).collect();
         Ok(Fused { inputs, steps, chain, params, shaders: Mutex::default(), alone })

@@ -7,7 +7,7 @@ use naga::{
 
 use kernlink::kernel::shader::{Dispatch, Source};
 
-use super::memory;
+use super::memory::{self, Memory};
 use super::source::{Assembly, Bound, Member};
 use crate::shader::{Program, Scalar};
 
@@ -23,7 +23,7 @@ const CAPABILITIES: &[(&str, Capabilities)] = &[
 /// What is wrong, with the file and, where it is known, the line.
 type Checked<T> = std::result::Result<T, String>;
 
-/// Checks a program. That of a raw shader learns the size of its workgroups.
+/// Checks a program. It learns what it takes, and that of a raw shader the size of its workgroups.
 pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], members: &[Member]) -> Checked<()> {
     let source: &Source = &source;
     let path = source.path();
@@ -44,7 +44,7 @@ pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], me
             return Err(format!("{path}: the shader never writes output `{}`", bound.arg.name));
         }
     }
-    program.shared = memory::of_workgroups(&module, &info).map_err(|what| format!("{path}: {what}"))?;
+    program.memory = memory::of(&module, &info).map_err(|what| format!("{path}: {what}"))?;
     if source.is_raw {
         program.workgroup =
             module.entry_points[main].workgroup_size.iter().fold(1, |all, &size| all.saturating_mul(size));
@@ -53,8 +53,8 @@ pub(super) fn check(source: Assembly, program: &mut Program, bound: &[Bound], me
 }
 
 /// Checks a program that is put together elsewhere: it must be valid for devices that have what is named, or what kernels look
-/// for themselves.
-pub(crate) fn check_program(program: &Program, requires: &[&str]) -> Checked<()> {
+/// for themselves. Gives what it takes.
+pub(crate) fn check_program(program: &Program, requires: &[&str]) -> Checked<Memory> {
     let said = |error: String| format!("shader {:?} is not valid\n{error}", program.label);
     let module =
         naga::front::wgsl::parse_str(&program.text).map_err(|error| said(error.emit_to_string(&program.text)))?;
@@ -63,7 +63,7 @@ pub(crate) fn check_program(program: &Program, requires: &[&str]) -> Checked<()>
     let missing = missing.fold(Capabilities::empty(), |all, &(_, one)| all | one);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all() - missing).validate(&module);
     let info = info.map_err(|error| said(error.emit_to_string(&program.text)))?;
-    memory::of_workgroups(&module, &info).map(drop).map_err(said)
+    memory::of(&module, &info).map_err(said)
 }
 
 /// What is said of a text that is no valid shader, because of a piece of it.

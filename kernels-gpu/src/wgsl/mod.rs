@@ -60,6 +60,7 @@ pub use kernlink::kernel::shader::{
     Dispatch, IntoShapes, Launch, Made, Operands, Param, ParamType, ParamValue, RawLaunch, Source, WgslKernel, Word,
     groups, shapes, word,
 };
+pub(crate) use memory::Memory;
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;

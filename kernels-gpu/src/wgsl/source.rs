@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use kernlink::dtype::DataType;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Code, Error, Result};
 use kernlink::kernel::shader::{Dispatch, ParamValue, Source};
 use kernlink::op::{ArgDef, ArgType};
 
-use super::check;
+use super::{Memory, check};
 use crate::composition;
 use crate::deep::{MOST_TEXT, with_stack_for};
 use crate::element_wise::{self, Function};
@@ -20,6 +20,22 @@ type Variant = (Vec<(&'static str, DataType)>, Result<Program>);
 /// The programs that were made from a [`Source`] so far: each is checked once.
 #[derive(Default)]
 struct Checked(Mutex<Vec<Variant>>);
+
+impl Checked {
+    /// What was made for a combination of dtypes, or else what `make` makes. A failure that may pass, as one of too little
+    /// memory for the check, is not kept.
+    fn get(&self, dtypes: &[(&'static str, DataType)], make: impl FnOnce() -> Result<Program>) -> Result<Program> {
+        let mut checked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = checked.iter().find(|(known, _)| known == dtypes) {
+            return found.clone();
+        }
+        let made = make();
+        if made.as_ref().err().is_none_or(|error| error.code() == Code::InvalidArgument) {
+            checked.push((dtypes.to_vec(), made.clone()));
+        }
+        made
+    }
+}
 
 /// A [`Source`], of which programs are made.
 #[derive(Clone, Copy)]
@@ -55,20 +71,23 @@ impl Assembly {
         let known = self.0.made.get::<Checked>();
         let known =
             known.ok_or_else(|| Error::internal(format!("`{}` is run by devices of several kinds", self.name)))?;
-        let mut checked = known.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = checked.iter().find(|(known, _)| known == dtypes) {
-            return found.clone();
-        }
-        let assemble = || {
-            self.assemble(dtypes).map_err(|what| {
-                let dtypes: Vec<_> = dtypes.iter().map(|(attr, dtype)| format!("{attr} = {dtype}")).collect();
-                let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {}", dtypes.join(", ")) };
-                Error::invalid_argument(format!("the shader of `{}` ({}){dtypes}: {what}", self.name, self.location))
-            })
+        let invalid = |what: String| {
+            let dtypes: Vec<_> = dtypes.iter().map(|(attr, dtype)| format!("{attr} = {dtype}")).collect();
+            let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {}", dtypes.join(", ")) };
+            Error::invalid_argument(format!("the shader of `{}` ({}){dtypes}: {what}", self.name, self.location))
         };
-        let made = if self.is_own() { assemble() } else { with_stack_for(self.text, assemble) };
-        checked.push((dtypes.to_vec(), made.clone()));
-        made
+        known.get(dtypes, || {
+            // The stack is as large as the text is long.
+            if self.text.len() > MOST_TEXT {
+                return Err(invalid(format!(
+                    "{}: it has {} bytes, more than {MOST_TEXT}",
+                    self.path(),
+                    self.text.len()
+                )));
+            }
+            let assemble = || self.assemble(dtypes).map_err(invalid);
+            if self.is_own() { assemble() } else { with_stack_for(self.text, assemble) }
+        })
     }
 
     /// All programs for a combination of dtypes, checked; see [`programs`](super::programs).
@@ -77,10 +96,10 @@ impl Assembly {
     /// As [`Assembly::program`].
     pub(super) fn programs(&self, dtypes: &[(&'static str, DataType)]) -> Result<Vec<Program>> {
         let Dispatch::ElementWise(_) = self.dispatch else { return Ok(vec![self.program(dtypes)?]) };
-        self.program(dtypes)?;
+        let memory = self.program(dtypes)?.memory;
         let bound = self.bound(dtypes).map_err(Error::invalid_argument)?;
         let function = self.function(&bound, dtypes).map_err(Error::invalid_argument)?;
-        Ok(element_wise::programs(&function))
+        Ok(element_wise::programs(&function.taking(memory)))
     }
 
     /// The function for a combination of dtypes, once it was checked; that of this crate's own kernels is in its tests.
@@ -88,11 +107,10 @@ impl Assembly {
     /// # Errors
     /// As [`Assembly::program`].
     pub(super) fn checked_function(&self, dtypes: &[(&'static str, DataType)]) -> Result<Function> {
-        if !self.is_own() {
-            self.program(dtypes)?;
-        }
+        let memory = if self.is_own() { Memory::default() } else { self.program(dtypes)?.memory };
         let bound = self.bound(dtypes).map_err(Error::invalid_argument)?;
-        self.function(&bound, dtypes).map_err(Error::invalid_argument)
+        let function = self.function(&bound, dtypes).map_err(Error::invalid_argument)?;
+        Ok(function.taking(memory))
     }
 
     /// The function for inputs and an output of these dtypes; `None` if it has none.
@@ -134,6 +152,7 @@ impl Assembly {
         let params = self.params.iter().map(|param| Ok((param.name, self.attr_type(param)?.wgsl())));
         let params = params.collect::<std::result::Result<Vec<_>, String>>()?;
         let function = Function::new(self.text, name, &inputs, output.scalar)
+            .label(if self.is_own() { name } else { self.name })
             .operands(operands)
             .params(params)
             .aliases(self.aliases(bound, dtypes))
@@ -154,18 +173,15 @@ impl Assembly {
 
     fn assemble(&self, dtypes: &[(&'static str, DataType)]) -> std::result::Result<Program, String> {
         let bound = self.bound(dtypes)?;
-        if self.text.len() > MOST_TEXT {
-            return Err(format!("{}: it has {} bytes, more than {MOST_TEXT}", self.path(), self.text.len()));
-        }
         if let Some(name) = composition::unknown_import(self.text) {
             let known = composition::modules();
             return Err(format!("{}: there is no module `{name}` to import: the modules are {known}", self.path()));
         }
         if let Dispatch::ElementWise(_) = self.dispatch {
-            let program = element_wise::flat_program(&self.function(&bound, dtypes)?);
+            let mut program = element_wise::flat_program(&self.function(&bound, dtypes)?);
             let requires =
                 bound.iter().filter_map(|bound| bound.scalar.capability()).chain(self.requires.iter().copied());
-            check::check_program(&program, &requires.collect::<Vec<_>>())
+            program.memory = check::check_program(&program, &requires.collect::<Vec<_>>())
                 .map_err(|what| format!("{}: {what}", self.path()))?;
             return Ok(program);
         }
@@ -258,7 +274,7 @@ impl Assembly {
             accesses: bound.iter().map(access).collect(),
             words: members.len() as u32 + u32::from(self.is_counted()),
             workgroup: self.workgroup,
-            shared: 0,
+            memory: Memory::default(),
             is_checked: true,
             refusal: None,
         }
@@ -272,3 +288,24 @@ const TILES: &str = "fn row(r: u32, lane: u32) {
     tile(r / (down * across), r / across % down * TILE_ROWS, r % across * TILE_COLUMNS, lane);
 }
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_that_may_pass_are_not_kept() {
+        let checked = Checked::default();
+        let program = || Program::builder("of a test").build(Entry::Raw, "");
+        let (float, half) = ([("T", DataType::Float)], [("T", DataType::Half)]);
+        for passing in [Error::resource_exhausted("no thread"), Error::internal("it panicked")] {
+            let code = passing.code();
+            assert_eq!(checked.get(&float, || Err(passing)).unwrap_err().code(), code);
+        }
+        checked.get(&float, || Ok(program())).unwrap();
+        checked.get(&float, || Err(Error::internal("it is kept"))).unwrap();
+        // What is wrong with a text stays so.
+        checked.get(&half, || Err(Error::invalid_argument("no shader"))).unwrap_err();
+        assert_eq!(checked.get(&half, || Ok(program())).unwrap_err().message(), "no shader");
+    }
+}

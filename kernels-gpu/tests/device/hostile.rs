@@ -245,6 +245,62 @@ fn what_no_device_takes_is_refused() {
     invalid(elements("fn Hand(x: u32) -> f32 { return 2.0; }"), "");
     invalid(elements("fn Hand(x: f32) -> f32 { return 2.0; } fn main() {}"), "");
     invalid(elements("fn Hand("), "");
+    let shared = |size: u64| {
+        let text = "fn Hand(x: f32) -> f32 {\n    a[u32(x)] = x;\n    return 2.0 * a[u32(x)];\n}";
+        elements(&format!("var<workgroup> a: array<f32, {size}>;\n{text}"))
+    };
+    assert!(shared(64).run(gpu).is_ok());
+    for size in [20_000, 1_000_000, 100_000_000] {
+        too_much(shared(size), "bytes, those of");
+        too_much(Hand { dispatch: Dispatch::ElementWise(Operands::Broadcast), ..shared(size) }, "bytes, those of");
+    }
+}
+
+/// What functions call is compiled into them, so that a thread has the variables of all.
+#[test]
+fn what_functions_take_adds_up() {
+    let gpu = &crate::testing::device();
+    let refused = |hand| refused(gpu, hand, Code::InvalidArgument, "no thread has more than 65536");
+    let function = |number: usize, size: usize, plus: &str| {
+        let (begin, end) =
+            (format!("fn part{number}(i: u32) -> f32 {{ var a: array<f32, {size}>; "), "return a[i / 2u]");
+        format!("{begin}a[i] = x[i]; {end}{plus}; }}\n")
+    };
+    // Small ones are allowed.
+    let small: String = (0..20).map(|number| function(number, 16, "")).collect();
+    let sum = (0..20).map(|number| format!("part{number}(i)")).collect::<Vec<_>>().join(" + ");
+    let sums = hand(&format!("{small}fn element(i: u32) {{ y[i] = {sum}; }}")).run(gpu).unwrap();
+    assert_eq!((sums[0], sums[1]), (20.0, 0.0));
+
+    // One after the other, and each by the next.
+    let many = 500;
+    let beside: String = (0..many).map(|number| function(number, 16_000, "")).collect();
+    let calls: String = (0..many).map(|number| format!("y[i] += part{number}(i); ")).collect();
+    refused(hand(&format!("{beside}fn element(i: u32) {{ {calls} }}")));
+    let within = |number: usize| if number > 0 { format!(" + part{}(i)", number - 1) } else { String::new() };
+    let nested: String = (0..many).map(|number| function(number, 16_000, &within(number))).collect();
+    refused(hand(&format!("{nested}fn element(i: u32) {{ y[i] = part{}(i); }}", many - 1)));
+    // One that is called often, in all kinds of blocks; twice by each of the next.
+    let often =
+        "if i < 9u { switch i { case 1u { loop { y[i] += part0(i); continuing { y[i] += part0(i); } } } default {} } }";
+    refused(hand(&format!("{}fn element(i: u32) {{ {} }}", function(0, 5_000, ""), often.repeat(2))));
+    let twice = |number: usize| match number {
+        0 => String::new(),
+        _ => format!(" + part{0}(i) + part{0}(i)", number - 1),
+    };
+    let doubled: String = (0..70).map(|number| function(number, 4, &twice(number))).collect();
+    refused(hand(&format!("{doubled}fn element(i: u32) {{ y[i] = part69(i); }}")));
+    // Values of which elements are taken have variables, too.
+    let values: String = (0..500).map(|n| format!("let a{n} = array<f32, 9000>(); y[i] += a{n}[i + {n}u]; ")).collect();
+    refused(hand(&format!("fn element(i: u32) {{ {values} }}")));
+    let private = "var<private> p: array<f32, 10000>;\n";
+    refused(hand(&format!("{private}{}fn element(i: u32) {{ y[i] = part0(i) + p[i]; }}", function(0, 10_000, ""))));
+    // As are functions of elements.
+    let elements = |text: &str| Hand { dispatch: Dispatch::ElementWise(Operands::Equal), ..hand(text) };
+    let big =
+        "fn Hand(x: f32) -> f32 {\n    var a: array<f32, 5000>;\n    a[u32(x)] = x;\n    return a[u32(x) / 2u];\n}";
+    refused(elements(big));
+    assert!(elements(&big.replace("5000", "50")).run(gpu).is_ok());
 }
 
 #[test]
@@ -278,4 +334,5 @@ fn deep_shaders_are_compiled_or_refused() {
         invalid(element(&format!("{open} y[i] = 1.0; {close}")), "hand.wgsl");
     }
     invalid(hand(&"a".repeat(300_000)), "it has 300000 bytes, more than 262144");
+    invalid(raw(&"// ".repeat(10_000_000)), "bytes, more than 262144");
 }

@@ -11,7 +11,7 @@ use super::{TF_DataType, TF_KernelBuilder, TF_OpKernelConstruction, TF_Status, T
 /// The name of the function of type [`SetShader`] that [`KernlinkHost::lookup`](super::KernlinkHost) finds.
 pub const SET_SHADER: &CStr = c"Kernlink_KernelBuilder_SetShader";
 
-/// Tells a builder the shader of its kernel: a [`Shader`] of `length` bytes, and functions, both of which are copied.
+/// Tells a builder the shader of its kernel, once: a [`Shader`] of `length` bytes, and functions, both of which are copied.
 pub type SetShader = unsafe extern "C" fn(
     builder: *mut TF_KernelBuilder,
     shader: *const c_void,
@@ -85,7 +85,8 @@ pub struct KernlinkLaunch {
     /// Input `index`, one in host memory, as a tensor that the caller deletes; null with an error in the status for others.
     pub input:
         unsafe extern "C" fn(launch: *const KernlinkLaunch, index: usize, status: *mut TF_Status) -> *mut TF_Tensor,
-    /// Says the shape of output `index`, in the function that is asked for it.
+    /// Says the shape of output `index`, in the function that is asked for it. What is said last of an output holds: a shape that is
+    /// refused fails the run, unless one that is right comes after it.
     pub set_output:
         unsafe extern "C" fn(launch: *const KernlinkLaunch, index: usize, shape: KernlinkShape, status: *mut TF_Status),
 }

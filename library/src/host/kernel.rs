@@ -190,6 +190,14 @@ impl Builder {
         unsafe { builder.cast::<Builder>().as_mut() }
     }
 
+    /// The kernel, as errors name it.
+    pub(super) fn kernel(&self) -> String {
+        match &self.op {
+            Ok(op) => format!("a kernel of {op}"),
+            Err(_) => "a kernel".to_owned(),
+        }
+    }
+
     fn register(self) -> Result<()> {
         let (op, device) = (self.op?, self.device?);
         if let Some(failure) = self.failure {
@@ -234,8 +242,9 @@ impl Builder {
         }
         if let Some(shader) = self.shader {
             let kernel = shader.constrain(kernel);
-            let shader = shader.complete(&self.types, self.host_memory, functions)?;
+            let variant = shader.variant(&self.types)?;
             return take_kernel(&code, |library| -> &'static KernelDef {
+                let shader = shader.complete(variant, self.host_memory, functions);
                 let (kernel, library) = (kernel.location(library.origin()), library.clone());
                 kernel.create_with(move |node| shader.kernel(&library, node))
             });

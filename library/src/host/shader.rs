@@ -45,8 +45,15 @@ pub unsafe extern "C" fn Kernlink_KernelBuilder_SetShader(
         // SAFETY: as said in `host`.
         let builder = unsafe { Builder::from_c(builder) };
         let builder = builder.ok_or_else(|| Error::invalid_argument("the kernel's builder is a null pointer"))?;
-        // SAFETY: the library's pointers.
-        let declared = unsafe { read(shader, length, functions) }.inspect_err(|error| {
+        let read = || match &builder.shader {
+            // SAFETY: the library's pointers.
+            None => unsafe { read(shader, length, functions) },
+            Some(first) => {
+                let name = &first.said.name;
+                Err(Error::invalid_argument(format!("the builder is told a second shader: it has that of `{name}`")))
+            }
+        };
+        let declared = read().map_err(|error| error.context(builder.kernel())).inspect_err(|error| {
             // The library may go on: then it is what the registration fails with.
             builder.failure.get_or_insert_with(|| error.clone());
         })?;
@@ -89,7 +96,7 @@ unsafe fn read(shader: *const c_void, length: usize, functions: *const KernlinkS
 /// The most bytes of a message: more than any shader has, and what the other end cannot have meant.
 const MAX_MESSAGE: usize = 1 << 24;
 
-/// The most bytes of a name, which errors repeat.
+/// The most bytes of a name and of what else errors repeat.
 const MAX_NAME: usize = 4096;
 
 /// The most parameters, those of shapes counted by their dimensions: more than any device takes.
@@ -98,13 +105,25 @@ const MAX_PARAMS: usize = 1024;
 /// The most rows and columns of a tile: more than a workgroup has threads.
 const MAX_TILE: u32 = 1 << 16;
 
-/// A shader as a library declared it. Its texts stay for good, as the registration that it is of.
+/// A shader as a library declared it.
 pub(super) struct Declared {
-    said: &'static message::Shader,
+    said: message::Shader,
     functions: KernlinkShaderFunctions,
-    dispatch: Dispatch,
-    params: Vec<Param>,
-    refusal: Option<(Code, &'static str)>,
+}
+
+/// What errors repeat of a shader, beside its name, each with what it is.
+fn repeated(said: &message::Shader) -> impl Iterator<Item = (&'static str, &String)> {
+    let files = [("source file", &said.registered_in), ("file", &said.file)];
+    let refusal = [("message of what it refuses", &said.refusal_message)];
+    let dispatched = said.dispatch.iter().map(|rule| ("dispatch rule for an argument", &rule.of));
+    let params = said.params.iter().flat_map(|param| [("parameter", &param.name), ("parameter's type", &param.ty)]);
+    let vectors = said.vectors.iter().map(|vector| ("vectored argument", vector));
+    let requires = said.requires.iter().map(|required| ("required capability", required));
+    let attrs = said.constraints.iter().flat_map(|constraint| {
+        let values = constraint.strings.iter().map(|value| ("value of a constrained attr", value));
+        values.chain([("constrained attr", &constraint.attr)])
+    });
+    files.into_iter().chain(refusal).chain(dispatched).chain(params).chain(vectors).chain(requires).chain(attrs)
 }
 
 fn views(texts: &'static [String]) -> &'static [&'static str] {
@@ -117,9 +136,12 @@ impl Declared {
         if said.name.is_empty() || said.text.is_empty() {
             return Err(invalid("has no name or no text"));
         }
-        if [&said.name, &said.registered_in, &said.file].iter().any(|name| name.len() > MAX_NAME) {
-            let message = format!("a name in the shader's message has more than {MAX_NAME} bytes");
+        if said.name.len() > MAX_NAME {
+            let message = format!("the shader has a name of {} bytes, more than {MAX_NAME}", said.name.len());
             return Err(Error::invalid_argument(message));
+        }
+        if let Some((what, text)) = repeated(&said).find(|(_, text)| text.len() > MAX_NAME) {
+            return Err(invalid(&format!("has a {what} of {} bytes, more than {MAX_NAME}", text.len())));
         }
         if said.interface > INTERFACE {
             return Err(invalid(&format!("is for interface {}, and this program has {INTERFACE}", said.interface)));
@@ -159,15 +181,7 @@ impl Declared {
         if dispatch(rule, "").is_none() {
             return Err(invalid("has a dispatch rule that this version does not know"));
         }
-        let said: &'static message::Shader = Box::leak(Box::new(said));
-        let of = said.dispatch.as_ref().map_or("", |rule| &*rule.of);
-        Ok(Declared {
-            dispatch: said.dispatch.as_ref().and_then(|rule| dispatch(rule, of)).unwrap_or(Dispatch::Function),
-            params: said.params.iter().filter_map(param).collect(),
-            refusal: (said.refusal_code != 0).then(|| (code_of(said.refusal_code), &*said.refusal_message)),
-            functions,
-            said,
-        })
+        Ok(Declared { said, functions })
     }
 
     /// Adds what the kernel requires and is for.
@@ -195,26 +209,40 @@ impl Declared {
         [create, outputs, computed.map_or(0, |computed| computed as usize), groups]
     }
 
-    /// Adds what the builder was told besides.
+    /// The dtypes that it is for, by attr.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if an attr has several dtypes.
-    pub(super) fn complete(
-        self,
-        types: &[(String, Vec<DataType>)],
-        host_memory: Vec<String>,
-        delete: Functions,
-    ) -> Result<Complete> {
+    pub(super) fn variant(&self, types: &[(String, Vec<DataType>)]) -> Result<Vec<(String, DataType)>> {
         let one = |(attr, types): &(String, Vec<DataType>)| match types[..] {
-            [dtype] => Ok((&*attr.clone().leak(), dtype)),
+            [dtype] => Ok((attr.clone(), dtype)),
             _ => {
                 let message = format!("the shader of `{}` is for several dtypes of `{attr}`", self.said.name);
                 Err(Error::invalid_argument(message))
             }
         };
-        let variant: &'static [_] = types.iter().map(one).collect::<Result<Vec<_>>>()?.leak();
-        let host_memory = views(host_memory.leak());
-        Ok(Complete { variant, host_memory, delete, source: OnceLock::new(), declared: self })
+        types.iter().map(one).collect()
+    }
+
+    /// Adds what the builder was told besides, for a kernel that is registered: as its registration, all texts stay for good.
+    pub(super) fn complete(
+        self,
+        variant: Vec<(String, DataType)>,
+        host_memory: Vec<String>,
+        delete: Functions,
+    ) -> Complete {
+        let said: &'static message::Shader = Box::leak(Box::new(self.said));
+        let variant = variant.into_iter().map(|(attr, dtype)| (&*attr.leak(), dtype)).collect::<Vec<_>>().leak();
+        let rule = said.dispatch.as_ref();
+        Complete {
+            dispatch: rule.and_then(|rule| dispatch(rule, &rule.of)).unwrap_or(Dispatch::Function),
+            said,
+            functions: self.functions,
+            variant,
+            host_memory: views(host_memory.leak()),
+            delete,
+            source: OnceLock::new(),
+        }
     }
 }
 
@@ -259,7 +287,9 @@ fn dispatch(said: &message::Dispatch, of: &'static str) -> Option<Dispatch> {
 
 /// A shader with all that its kernels are made of.
 pub(super) struct Complete {
-    declared: Declared,
+    said: &'static message::Shader,
+    functions: KernlinkShaderFunctions,
+    dispatch: Dispatch,
     /// The dtypes that it is for, by attr.
     variant: &'static [(&'static str, DataType)],
     host_memory: &'static [&'static str],
@@ -271,7 +301,7 @@ pub(super) struct Complete {
 
 impl Complete {
     fn source(&self, op: &'static OpDef) -> &'static Source {
-        let Declared { said, dispatch, params, refusal, .. } = &self.declared;
+        let said = self.said;
         self.source.get_or_init(|| {
             Box::leak(Box::new(Source {
                 name: &said.name,
@@ -283,11 +313,11 @@ impl Complete {
                 requires: views(&said.requires),
                 variants: vec![self.variant].leak(),
                 is_raw: said.is_raw,
-                dispatch: *dispatch,
-                params: params.clone().leak(),
+                dispatch: self.dispatch,
+                params: said.params.iter().filter_map(param).collect::<Vec<_>>().leak(),
                 vectors: views(&said.vectors),
                 workgroup: said.workgroup,
-                refusal: *refusal,
+                refusal: (said.refusal_code != 0).then(|| (code_of(said.refusal_code), &*said.refusal_message)),
                 provider: &RUN_TIME,
                 made: Made::new(),
             }))
@@ -300,7 +330,7 @@ impl Complete {
     /// Those of the library and of the device.
     pub(super) fn kernel(&self, library: &Arc<LibraryInUse>, node: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
         let source = self.source(node.registry.op(&node.op.name)?.def);
-        let functions = self.declared.functions;
+        let functions = self.functions;
         let version = node.graph_def_version();
         let kernel = Kernel::made_by(self.delete, library, node, |ctx| match functions.create {
             // SAFETY: the library's function, with its own data and a context that lives as long as the call.
@@ -332,8 +362,39 @@ struct Told<'a> {
 /// What a library says of the outputs.
 struct Said {
     shapes: Vec<Option<Shape>>,
-    /// The first that cannot be, of which a library that looks at no status would not tell.
-    refused: Option<Error>,
+    /// What was said last of an output if it cannot be, of which a library that looks at no status would not tell.
+    refused: Vec<(usize, Error)>,
+}
+
+impl Said {
+    /// Takes the shape of an output, in the place of what was said of it before.
+    fn say(&mut self, index: usize, shape: Result<Shape>) -> Result<()> {
+        // What is no output counts as one.
+        let place = index.min(self.shapes.len());
+        self.refused.retain(|(refused, _)| *refused != place);
+        let kept = shape.and_then(|shape| match self.shapes.get_mut(index) {
+            Some(kept) => {
+                *kept = Some(shape);
+                Ok(())
+            }
+            None => Err(Error::invalid_argument(format!("there is no output {index} to be said"))),
+        });
+        kept.inspect_err(|error| self.refused.push((place, error.clone())))
+    }
+
+    /// The shapes, unless the library's status or what it was told of one is an error. The library knows best: its own error comes
+    /// first, and one of ours is told by the shader's name also where the library passes it on.
+    fn outcome(self, status: Result<()>, name: impl FnOnce() -> String) -> Result<Vec<Option<Shape>>> {
+        let mut refused = self.refused.into_iter().map(|(_, error)| error);
+        let ours = match &status {
+            Ok(()) => refused.next(),
+            Err(own) => refused.find(|ours| ours.code() == own.code() && ours.message() == own.message()),
+        };
+        match ours {
+            Some(error) => Err(error.context(name())),
+            None => status.map(|()| self.shapes),
+        }
+    }
 }
 
 impl<'a> Told<'a> {
@@ -385,18 +446,7 @@ unsafe extern "C" fn set_output(
         let told = unsafe { Told::from_c(launch) }?;
         // SAFETY: the library says that so many sizes are there.
         let shape = unsafe { read_shape(shape) };
-        let mut said = told.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let Said { shapes, refused } = &mut *said;
-        let kept = shape.and_then(|shape| match shapes.get_mut(index) {
-            Some(place) => {
-                *place = Some(shape);
-                Ok(())
-            }
-            None => Err(Error::invalid_argument(format!("there is no output {index} to be said"))),
-        });
-        kept.inspect_err(|error| {
-            refused.get_or_insert_with(|| error.clone());
-        })
+        told.said.lock().unwrap_or_else(PoisonError::into_inner).say(index, shape)
     };
     // SAFETY: as said in `host`.
     unsafe { report(status, (), set) };
@@ -443,7 +493,7 @@ impl Asked {
         let described =
             described.map(|(input, dims)| KernlinkInput { dtype: input.dtype().number(), shape: view(dims) });
         let described: Vec<_> = described.collect();
-        let said = Said { shapes: vec![None; outputs], refused: None };
+        let said = Said { shapes: vec![None; outputs], refused: Vec::new() };
         let told = Told { inputs: launch.inputs, said: Mutex::new(said) };
         let launch = KernlinkLaunch {
             size: size_of::<KernlinkLaunch>(),
@@ -457,12 +507,8 @@ impl Asked {
         };
         let mut status = Status::default();
         call(self.kernel.made(), &raw const launch, ptr::from_mut(&mut status).cast());
-        let Said { shapes, refused } = told.said.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match refused {
-            Some(error) => Err(error.context(self.name())),
-            // What the library says itself goes as it is.
-            None => status.outcome().map(|()| shapes),
-        }
+        let said = told.said.into_inner().unwrap_or_else(PoisonError::into_inner);
+        said.outcome(status.outcome(), || self.name())
     }
 }
 

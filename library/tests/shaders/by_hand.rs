@@ -1,16 +1,19 @@
 //! What a library in C declares, rightly and wrongly, and what it answers.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::DataType;
 use kernlink::op::OpDefBuilder;
+use kernlink::proto::kernel_def::AttrConstraint;
+use kernlink::proto::{KernelDef, attr_to_proto};
 use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Error};
+use kernlink::{Code, Result};
 use kernlink_library::abi::shader::Dispatch as DispatchMessage;
 use kernlink_library::abi::shader::{Constraint, Param as ParamMessage, ParamKind, Rule, SET_SHADER, Shader};
 use kernlink_library::abi::*;
@@ -18,6 +21,7 @@ use kernlink_library::host::registration::collect;
 use kernlink_library::host::{
     Kernlink_KernelBuilder_SetShader, TF_DeleteKernelBuilder, TF_DeleteStatus, TF_GetCode,
     TF_KernelBuilder_TypeConstraint, TF_Message, TF_NewKernelBuilder, TF_NewStatus, TF_RegisterKernelBuilder,
+    TF_RegisterKernelBuilderWithKernelDef, TF_SetStatus,
 };
 use prost::Message as _;
 
@@ -43,7 +47,7 @@ unsafe extern "C" fn says_wrongly(_: *mut c_void, launch: *const KernlinkLaunch,
             (1, 3) => set(launch, 0, shape(&one, c_int::MAX), status),
             (1, 4) => set(launch, usize::MAX, shape(&one, 1), status),
             (1, 5) => set(ptr::null(), 0, shape(&one, 1), status),
-            // Nobody looks at what is wrong, and what comes after it is right.
+            // What comes after it is right.
             (1, 6) => {
                 set(launch, 0, shape(&negative, 1), ptr::null_mut());
                 set(launch, 0, shape(&one, 1), status);
@@ -55,6 +59,27 @@ unsafe extern "C" fn says_wrongly(_: *mut c_void, launch: *const KernlinkLaunch,
             (1, 8) => drop(((*launch).input)(launch, 1, status)),
             (1, 9) => drop(((*launch).input)(launch, 0, status)),
             (1, 10) => drop(((*launch).input)(ptr::null(), 0, status)),
+            // The library knows better what is wrong.
+            (1, 11) => {
+                set(launch, 0, shape(&negative, 1), ptr::null_mut());
+                TF_SetStatus(status, Code::OutOfRange as i32, c"eleven are too many".as_ptr());
+            }
+            // What comes later is right, of another output than there is.
+            (1, 12) => {
+                set(launch, 1, shape(&one, 1), status);
+                set(launch, 0, shape(&one, 1), status);
+            }
+            // What comes later is wrong.
+            (1, 13) => {
+                set(launch, 0, shape(&one, 1), status);
+                set(launch, 0, shape(&negative, 1), ptr::null_mut());
+            }
+            // The last that is wrong is what the status says.
+            (1, 14) => {
+                set(launch, 0, shape(&most, 3), status);
+                set(launch, 7, shape(&one, 1), status);
+                set(launch, 0, shape(&negative, 1), status);
+            }
             (2, _) => set(launch, 0, nowhere, status),
             _ => set(launch, 0, shape(&one, -1), status),
         }
@@ -140,16 +165,35 @@ fn what_a_library_declares_wrongly_is_refused() {
 
     refused(&|shader| shader.name.clear(), "has no name or no text");
     refused(&|shader| shader.text.clear(), "has no name or no text");
-    refused(&|shader| shader.name = "n".repeat(5000), "has more than 4096 bytes");
+    refused(&|shader| shader.name = "n".repeat(5000), "a kernel of Repeat: the shader has a name of 5000 bytes");
+    let long = || "n".repeat(5000);
+    let constraint = |attr: String, strings: Vec<String>| Constraint { attr, strings, ..Constraint::default() };
+    let of_hand = |change: &dyn Fn(&mut Shader), what: &str| {
+        refused(change, &format!("the shader of `Hand` has a {what} of 5000 bytes, more than 4096"));
+    };
+    of_hand(&|shader| shader.registered_in = long(), "source file");
+    of_hand(&|shader| shader.file = long(), "file");
+    of_hand(&|shader| shader.refusal_message = long(), "message of what it refuses");
+    of_hand(&|shader| shader.dispatch.as_mut().unwrap().of = long(), "dispatch rule for an argument");
+    of_hand(&|shader| shader.params = vec![ParamMessage { name: long(), ..param(ParamKind::Attr, "") }], "parameter");
+    of_hand(&|shader| shader.params = vec![param(ParamKind::Attr, &long())], "parameter's type");
+    of_hand(&|shader| shader.vectors = vec!["x".into(), long()], "vectored argument");
+    of_hand(&|shader| shader.requires = vec!["f16".into(), long()], "required capability");
+    of_hand(&|shader| shader.constraints = vec![constraint(long(), vec!["a".into()])], "constrained attr");
+    of_hand(&|shader| shader.constraints = vec![constraint("a".into(), vec![long()])], "value of a constrained attr");
     let wide = ParamMessage { rank: 200, ..param(ParamKind::Shape, "") };
     refused(&|shader| shader.params = vec![wide.clone(); 6], "has 1200 parameters, more than 1024");
     refused(&|shader| shader.dispatch.as_mut().unwrap().rows = u32::MAX, "has tiles of more than 65536 rows");
 
     let [set, _] = declare(c"GPU", &[0xff, 0xff, 0xff], &functions(), &[]);
-    assert!(set.0 == Code::InvalidArgument as i32 && set.1.contains("cannot be read"), "{set:?}");
+    assert!(
+        set.0 == Code::InvalidArgument as i32
+            && set.1.contains("a kernel of Repeat: the shader's message cannot be read"),
+        "{set:?}"
+    );
     let small = KernlinkShaderFunctions { size: 8, ..functions() };
     let [set, _] = declare(c"GPU", &good, &small, &[]);
-    assert!(set.1.contains("of another version"), "{set:?}");
+    assert!(set.1.contains("of another version") && set.1.contains("a kernel of Repeat: "), "{set:?}");
     let [set, _] = declare(c"GPU", &good, ptr::null(), &[]);
     assert!(set.1.contains("null pointer"), "{set:?}");
     let [_, registered] = declare(c"CPU", &good, &functions(), &[]);
@@ -169,6 +213,79 @@ fn what_a_library_declares_wrongly_is_refused() {
         assert_eq!(TF_GetCode(status), Code::InvalidArgument as i32);
         TF_DeleteStatus(status);
     }
+}
+
+#[test]
+fn a_builder_has_one_shader() {
+    let said = |first: &Shader, second: &Shader| {
+        // SAFETY: as a library would.
+        unsafe {
+            let status = TF_NewStatus();
+            let said = || (TF_GetCode(status), CStr::from_ptr(TF_Message(status)).to_string_lossy().into_owned());
+            let builder = TF_NewKernelBuilder(c"Repeat".as_ptr(), c"GPU".as_ptr(), None, None, None);
+            for shader in [first, second] {
+                let bytes = shader.encode_to_vec();
+                Kernlink_KernelBuilder_SetShader(builder, bytes.as_ptr().cast(), bytes.len(), &functions(), status);
+            }
+            let set = said();
+            let (registered, _) = collect(|| {
+                TF_RegisterKernelBuilder(c"hand".as_ptr(), builder, status);
+                said()
+            });
+            TF_DeleteStatus(status);
+            assert_eq!(set, registered);
+            set
+        }
+    };
+    let other = Shader { name: "Other".into(), ..declaration() };
+    let refused = "a kernel of Repeat: the builder is told a second shader: it has that of `Hand`";
+    assert_eq!(said(&declaration(), &other), (Code::InvalidArgument as i32, refused.to_owned()));
+    assert_eq!(said(&declaration(), &declaration()), (Code::InvalidArgument as i32, refused.to_owned()));
+}
+
+/// Only what is registered stays for good.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_not_registered_is_freed() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() >> 10
+    };
+    let shader = Shader { text: "// ".repeat(4 << 20), ..declaration() };
+    let bytes = shader.encode_to_vec();
+    let before = resident();
+    for number in 0..40 {
+        // SAFETY: as a library would.
+        unsafe {
+            let status = TF_NewStatus();
+            // One is deleted, one is for a device that runs no shaders, and one for several dtypes of an attr.
+            let device = if number % 3 == 1 { c"CPU" } else { c"GPU" };
+            let builder = TF_NewKernelBuilder(c"Repeat".as_ptr(), device.as_ptr(), None, None, None);
+            Kernlink_KernelBuilder_SetShader(builder, bytes.as_ptr().cast(), bytes.len(), &functions(), status);
+            assert_eq!(TF_GetCode(status), 0);
+            match number % 3 {
+                0 => TF_DeleteKernelBuilder(builder),
+                1 => drop(collect(|| TF_RegisterKernelBuilder(c"hand".as_ptr(), builder, status))),
+                _ => {
+                    let several = AttrValue::ListType(vec![DataType::Float, DataType::Half]);
+                    let allowed_values = Some(attr_to_proto(&several).unwrap());
+                    let constraint = vec![AttrConstraint { name: "T".into(), allowed_values }];
+                    let (op, device_type) = ("Repeat".into(), "GPU".into());
+                    let def = KernelDef { op, device_type, constraint, ..KernelDef::default() };
+                    let def = CString::new(def.encode_to_vec()).unwrap();
+                    let name = c"hand".as_ptr();
+                    let register = || TF_RegisterKernelBuilderWithKernelDef(def.as_ptr(), name, builder, status);
+                    drop(collect(register));
+                }
+            }
+            assert_eq!(TF_GetCode(status) != 0, number % 3 != 0);
+            TF_DeleteStatus(status);
+        }
+    }
+    // Of 40 times 12 MiB.
+    let kept = resident().saturating_sub(before);
+    assert!(kept < 200, "{kept} MiB are kept");
 }
 
 #[test]
@@ -274,10 +391,11 @@ fn what_a_library_says_wrongly_of_a_run_is_an_error_of_it() {
         batch.commit(&fresh).unwrap();
         move |dims: &[usize]| {
             let x = Tensor::zeros(DataType::Float, dims.to_vec()).unwrap();
-            run_op(&fresh, &ABLE, "Hand", AttrMap::new(), vec![x]).unwrap_err()
+            run_op(&fresh, &ABLE, "Hand", AttrMap::new(), vec![x]).map(|outputs| outputs[0].shape().clone())
         }
     };
-    let says = |error: Error, code: Code, what: &str| {
+    let says = |outcome: Result<Shape>, code: Code, what: &str| {
+        let error = outcome.unwrap_err();
         assert_eq!(error.code(), code, "{error}");
         assert!(error.message().contains(what), "{error}");
     };
@@ -294,11 +412,15 @@ fn what_a_library_says_wrongly_of_a_run_is_an_error_of_it() {
     says(wrong(&[3]), Code::InvalidArgument, "rank 2147483647 is above 254");
     says(wrong(&[4]), Code::InvalidArgument, "there is no output 18446744073709551615");
     says(wrong(&[5]), Code::InvalidArgument, "the launch is a null pointer");
-    says(wrong(&[6]), Code::InvalidArgument, named);
+    assert_eq!(wrong(&[6]).unwrap(), Shape::from([2]));
     says(wrong(&[7]), Code::InvalidArgument, "at no address");
     says(wrong(&[8]), Code::OutOfRange, "input index out of range");
     says(wrong(&[9]), Code::InvalidArgument, "not in host memory");
     says(wrong(&[10]), Code::InvalidArgument, "the launch is a null pointer");
+    says(wrong(&[11]), Code::OutOfRange, "eleven are too many");
+    says(wrong(&[12]), Code::InvalidArgument, "the shader of `Hand` (): there is no output 1");
+    says(wrong(&[13]), Code::InvalidArgument, named);
+    says(wrong(&[14]), Code::InvalidArgument, named);
     says(wrong(&[1, 1]), Code::InvalidArgument, "null pointer");
     says(wrong(&[1, 1, 1]), Code::InvalidArgument, "a negative rank");
 }
