@@ -13,7 +13,7 @@ use kernlink_framework::op::OpDef;
 use kernlink_framework::proto::Message as _;
 use kernlink_framework::shape::{MAX_RANK, Shape, check_rank};
 use kernlink_framework::tensor::Tensor;
-use kernlink_framework::{Code, Error, Result};
+use kernlink_framework::{Error, Result};
 
 use super::kernel::{Builder, Functions, Kernel};
 use super::status::code_of;
