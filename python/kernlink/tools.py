@@ -568,7 +568,7 @@ def bench(
 def _count(name: str, value: object, least: int) -> int:
     """A number of runs or threads."""
     try:
-        number = index(None if isinstance(value, bool) else value)  # type: ignore[call-overload]
+        number = index(None if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} is a whole number, not of type {type(value).__name__}") from None
     if not least <= number < 2**32:

@@ -217,10 +217,11 @@ def test_variables() -> None:
 
 def test_a_variables_resource_goes_with_it() -> None:
     v = kl.Variable(1.0)
-    handle = v.handle
-    assert RAW.VarIsInitializedOp(resource=handle).item() is True
+    # The handle itself would keep it.
+    other = RAW.Identity(input=v.handle)
+    assert RAW.VarIsInitializedOp(resource=other).item() is True
     del v
-    assert RAW.VarIsInitializedOp(resource=handle).item() is False
+    assert RAW.VarIsInitializedOp(resource=other).item() is False
 
 
 # SavedModels.

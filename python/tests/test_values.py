@@ -166,9 +166,8 @@ def test_what_is_beyond_a_dtype_says_so(value: Any, text: str) -> None:
 def test_elements_of_several_kinds_say_which() -> None:
     for value, text in (
         ([True, 1.0], "a float among bools"),
-        ([np.array([True]), [1]], "a number among bools"),
+        ([np.array([True]), [1]], "an integer among bools"),
         ([np.array([1]), ["a"]], "a string among integers"),
-        (memoryview(np.float16([1.5])), "memoryview.* cannot be a tensor: .*format"),
     ):
         with pytest.raises(TypeError, match=text):
             kl.constant(value)
