@@ -1,6 +1,7 @@
 //! Images in other sizes. Places are computed as TensorFlow does it, in `float`.
 
 use kernlink::attr::AttrMap;
+use kernlink::dtype::Pod;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -41,31 +42,48 @@ impl Scaling {
         Ok(scaling)
     }
 
-    /// The distance in an image of size `from` between neighbours in one of size `to`.
+    /// The distance in an image of size `from` between neighbours in one of size `to`. Where one has a single line, there are no
+    /// corners to align.
     pub fn step(self, from: usize, to: usize) -> f32 {
-        if self.align_corners && to > 1 { (from - 1) as f32 / (to - 1) as f32 } else { from as f32 / to as f32 }
+        if self.align_corners && from > 1 && to > 1 {
+            (from - 1) as f32 / (to - 1) as f32
+        } else {
+            from as f32 / to as f32
+        }
     }
 }
 
-/// Images `[batch, rows, columns, channels]`.
-fn images(tensor: &Shape, name: &str) -> Result<[usize; 4]> {
+/// The sizes of images `[batch, rows, columns, channels]`.
+///
+/// # Errors
+/// INVALID_ARGUMENT, by this name, if the rank is another.
+#[track_caller]
+pub fn images(tensor: &Shape, name: &str) -> Result<[usize; 4]> {
     match tensor[..] {
         [batch, rows, columns, channels] => Ok([batch, rows, columns, channels]),
         _ => bail!(InvalidArgument, "{name} must be 4-dimensional, not of shape {tensor}"),
     }
 }
 
-/// Rows and columns, both positive, in vector `tensor`.
-fn size(tensor: &Tensor) -> Result<[usize; 2]> {
+/// The two elements of a vector, such as rows and columns.
+///
+/// # Errors
+/// INVALID_ARGUMENT, by this name, if the tensor has another shape or dtype.
+#[track_caller]
+pub fn pair<T: Pod>(tensor: &Tensor, name: &str) -> Result<[T; 2]> {
     ensure!(
         *tensor.shape() == Shape::from([2]),
         InvalidArgument,
-        "shape_t must be a vector of two elements, not of shape {}",
+        "{name} must be a vector of two elements, not of shape {}",
         tensor.shape()
     );
-    let &[rows, columns] = tensor.as_slice::<i32>()? else {
-        bail!(InvalidArgument, "shape_t must have two elements");
-    };
+    let elements = tensor.as_slice::<T>()?;
+    Ok([elements[0], elements[1]])
+}
+
+/// Rows and columns, both positive, in vector `tensor`.
+fn size(tensor: &Tensor) -> Result<[usize; 2]> {
+    let [rows, columns] = pair::<i32>(tensor, "shape_t")?;
     ensure!(rows > 0 && columns > 0, InvalidArgument, "output dimensions must be positive: {rows}, {columns}");
     Ok([rows as usize, columns as usize])
 }
@@ -110,6 +128,8 @@ mod tests {
         let scaling = |align_corners| Scaling { align_corners, half_pixel_centers: false };
         assert_eq!(scaling(true).step(5, 9), 0.5);
         assert_eq!(scaling(true).step(5, 1), 5.0);
+        assert_eq!(scaling(true).step(1, 4), 0.25);
+        assert_eq!(scaling(true).step(0, 4), 0.0);
         assert_eq!(scaling(false).step(4, 8), 0.5);
     }
 

@@ -11,6 +11,11 @@ SHAPES = [((1, 4, 5, 2), INSIDE, [0, 0, 0, 0], [3, 4]), ((3, 6, 3, 3), OUTSIDE, 
 SINGLE = SHAPES[0]
 
 
+# Corners in eighths, of which many lines of a crop lie on lines of the image, or just beside them.
+EIGHTHS = [[y0 / 8, x0 / 8, y1 / 8, x1 / 8] for y0, x0, y1, x1 in ((7, 1, 0, 8), (3, 2, 0, 8), (6, 7, 0, 4), (1, 3, 8, 0), (5, 8, 2, 1), (0, 0, 8, 8))]
+CROPS = [((1, rows, columns, 1), EIGHTHS, [0] * 6, [n, n + 1]) for n in range(7, 15) for rows, columns in ((9, 8), (7, 5))]
+
+
 def none(*shape):
     return np.zeros(shape)
 
@@ -20,6 +25,7 @@ def crops():
     for d in dtypes(op):
         for method in ("bilinear", "nearest"):
             yield many(op, d, method, [[R(d, s), f32(b), i32(i), i32(n)] for s, b, i, n in some(d, SHAPES, 2)], tol("float"), method=method, extrapolation_value=-7.5)
+    yield many(op, "float", "eighths", [[R("float", s), f32(b), i32(i), i32(n)] for s, b, i, n in CROPS], tol("float"))
     image = R("float", (2, 4, 4, 3))
     yield one(op, "float", "default", [image, f32(OUTSIDE), i32([0] * 5), i32([3, 3])], tol("float"))
     yield one(op, "float", "no-boxes", [image, f32(none(0, 4)), i32(none(0)), i32([3, 3])])
@@ -64,6 +70,7 @@ def box_gradients():
     op = "CropAndResizeGradBoxes"
     for d in dtypes(op):
         yield many(op, d, "values", [[R("float", (len(b), *n, s[3])), R(d, s), f32(b), i32(i)] for s, b, i, n in some(d, SHAPES, 3)], tol("float", 20))
+    yield many(op, "float", "eighths", [[R("float", (len(b), *n, s[3])), R("float", s), f32(b), i32(i)] for s, b, i, n in CROPS], tol("float", 20))
     yield one(op, "float", "no-boxes", [R("float", (0, 2, 2, 3)), R("float", (2, 4, 4, 3)), f32(none(0, 4)), i32(none(0))])
     yield one(op, "float", "no-channels", [R("float", (2, 2, 2, 0)), R("float", (2, 4, 4, 0)), f32(INSIDE[:2]), i32([0, 1])])
     good = [R("float", (4, 2, 2, 3)), R("float", (2, 4, 4, 3)), f32(INSIDE), i32([0, 1, 0, 1])]
@@ -123,6 +130,9 @@ def samples():
             yield many(op, "int32", f"covered-{covered}", [([*inputs(op, "int32", [30, 40, 3], f32([[[0.3, 0.3, 0.7, 0.8]]]), covered, i32([k, at]))], attrs(k + 10 * at, {}, covered)) for at in range(6)])
         yield many(op, "int32", "no-boxes", [([*inputs(op, "int32", [30, 40, 3], f32(none(1, 0, 4)), 0.3, i64([k, -1]))], attrs(k, {"use_image_if_no_bounding_boxes": True})) for k in range(3)])
         yield many(op, "int32", "large", [([*inputs(op, "int32", [2000, 3001, 3], boxes, 0.5, i64([k, 2 ** 40]))], attrs(k, {"use_image_if_no_bounding_boxes": True})) for k in range(4)])
+        vast = ([2 ** 31 - 2, 2 ** 31 - 2, 3], [2 ** 31 - 2, 5, 3], [5, 2 ** 31 - 2, 3], [70000, 70000, 3])
+        for power in (-30, -10, -3, 0, 3, 10, 30):
+            yield many(op, "int32", f"vast{power}", [([*inputs(op, "int32", n, boxes, covered, i64([k, 3]))], attrs(k, {"aspect_ratio_range": [10.0 ** power, 2 * 10.0 ** power], "max_attempts": 20}, covered)) for k, n in enumerate(vast) for covered in (0.0, 0.4)], risky=True)
         yield one(op, "int64", "empty-image", [*inputs(op, "int64", [0, 5, 3], boxes, 0.5, i64([1, 2]))], **attrs(1, {}))
         good = [*inputs(op, "int32", [30, 40, 3], boxes, 0.3, i64([1, 2]))]
         faults = {"size-rank": {0: i32([[30, 40, 3]])}, "size-count": {0: i32([30, 40])}, "size-negative": {0: i32([-30, 40, 3])}, "boxes-rank": {1: f32([[0, 0, 1, 1]])}, "boxes-columns": {1: f32([[[0, 0, 1]]])},

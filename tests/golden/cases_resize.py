@@ -57,10 +57,15 @@ def scales():
         yield from bad(op, "float", name, [fault.get(k, v) for k, v in enumerate(good)])
     yield from bad(op, "float", "kernel", good, kernel_type="nearest")
     yield many(op, "float", "odd-moves", [[good[0], good[1], good[2], f32(m)] for m in ([np.nan, 0], [np.inf, 0], [0, -np.inf])], tol("float"))
+    # Weights that are 0 make NaN of what is not finite, in lines and columns that have no others, too.
+    odd = R("float", (1, 6, 5, 2)).array.copy()
+    odd[0, 1, 3, 0], odd[0, 5, 0, 1] = np.nan, np.inf
+    yield many(op, "float", "odd", [([f32(odd), i32([7, 4]), f32(scale), f32(move)], {"antialias": a}) for scale, move in MOVES for a in (True, False)], tol("float", 20), kernel_type="triangle")
     op = "ScaleAndTranslateGrad"
     for k in KERNELS:
         for antialias in (True, False):
             yield many(op, "float", f"{k}-{antialias}", [[R("float", (s[0], *z, s[3])), R("float", s), f32(scale), f32(move)] for (s, z), (scale, move) in zip(SIZES, MOVES[1:] + MOVES)], tol("float", 20), kernel_type=k, antialias=antialias)
+    yield many(op, "float", "odd", [([f32(odd), R("float", (1, 7, 4, 2)), f32(scale), f32(move)], {"antialias": a}) for scale, move in MOVES for a in (True, False)], tol("float", 20), kernel_type="triangle")
     yield one(op, "float", "no-grads", [R("float", (1, 0, 3, 2)), R("float", (1, 4, 4, 2)), f32([0.8, 0.7]), f32([0, 0])], tol("float", 10), risky=True)
     good = [R("float", (1, 3, 3, 1)), R("float", (1, 4, 4, 1)), *others]
     faults |= {"grads-rank": {0: R("float", (3, 3, 1))}, "original-rank": {1: R("float", (4, 4, 1))}}
@@ -87,6 +92,9 @@ def transforms():
                            ((1, 1, 4, 1), ways[:1], [2, 6]), ((0, 4, 4, 1), ways[:1], [2, 2]), ((2, 3, 3, 0), ways[:1], [2, 2]), ((1, 8, 9, 20), ways[4:5], [3, 3]))], tol("float", 4), interpolation=interpolation, fill_mode=mode)
                 far = [[1, 0, 1e6, 0, 1, -1e6, 0, 0], [1e3, 0, -500, 0, 1e3, 500, 0, 0], [1, 0, -7.5, 0, 1, 12.5, 0, 0], [1, 0, 0.5, 0, 1, 0.5, 0, 0]]
                 yield many(op, "float", f"far-{interpolation}-{mode}".lower(), [[R("float", (1, 4, 5, 1)), f32([w]), i32([4, 5]), *rest()] for w in far], tol("float", 40), interpolation=interpolation, fill_mode=mode)
+                beyond = [[1, 0, x, 0, 1, y, 0, 0] for place in (1e9, 1e19, 3e19, 5e19, 1e30, np.inf) for x, y in ((place, 0), (-place, 0), (1, place), (1, -place))]
+                if mode in ("REFLECT", "WRAP"):
+                    yield many(op, "float", f"beyond-{interpolation}-{mode}".lower(), [[R("float", (1, 4, 5, 1)), f32([w]), i32([3, 2]), *rest()] for w in beyond], tol("float", 4), interpolation=interpolation, fill_mode=mode)
         good = [R("float", (2, 4, 4, 3)), f32([identity]), i32([3, 3]), *rest()]
         faults = {"images-rank": {0: R("float", (4, 4, 3))}, "transforms-rank": {1: f32(identity)}, "transforms-columns": {1: f32([identity[:7]])}, "transforms-batch": {1: f32([identity] * 3)}, "size-rank": {2: i32([[3, 3]])}, "size-count": {2: i32([3])},
                   "size-0": {2: i32([0, 3])}, "size-negative": {2: i32([3, -3])}}

@@ -6,6 +6,7 @@
 mod checkpoint;
 mod golden;
 #[cfg(all(feature = "array", feature = "nn"))]
+mod image_limits;
 mod images;
 mod matching;
 mod old_ops;

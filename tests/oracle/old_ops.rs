@@ -152,6 +152,28 @@ fn adjust_contrast_clips() {
     assert_eq!(run(1, nodes(flat), &["y"]).unwrap_err().code(), Code::InvalidArgument);
 }
 
+/// As TensorFlow has it: NaN in an image makes its mean NaN, and so all of it; a limit that is NaN is none.
+#[test]
+fn adjust_contrast_of_nan() {
+    let found = |image: [f32; 4], [least, greatest]: [f32; 2]| -> Vec<f32> {
+        let nodes = vec![
+            constant("x", Tensor::from_elements([2, 1, 2, 1], &image).unwrap()),
+            constant("factor", Tensor::scalar(2.0f32)),
+            constant("least", Tensor::scalar(least)),
+            constant("greatest", Tensor::scalar(greatest)),
+            node("y", "AdjustContrast", &["x", "factor", "least", "greatest"], &[("T", float())]),
+        ];
+        run(1, nodes, &["y"]).unwrap()[0].as_slice::<f32>().unwrap().to_vec()
+    };
+    let of_nan = found([1.0, f32::NAN, 2.0, 6.0], [1.0, 7.0]);
+    assert!(of_nan[..2].iter().all(|element| element.is_nan()), "{of_nan:?}");
+    assert_eq!(of_nan[2..], [1.0, 7.0]);
+    let image = [1.0, 3.0, 2.0, 6.0];
+    assert_eq!(found(image, [f32::NAN, 7.0]), [0.0, 4.0, 0.0, 7.0]);
+    assert_eq!(found(image, [1.0, f32::NAN]), [1.0, 4.0, 1.0, 8.0]);
+    assert_eq!(found(image, [f32::NAN, f32::NAN]), [0.0, 4.0, 0.0, 8.0]);
+}
+
 /// The parts that TensorFlow takes with the same seeds, in the first two runs.
 #[test]
 fn random_crop_takes_tensorflows_parts() {

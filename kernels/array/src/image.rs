@@ -8,7 +8,7 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
-use kernlink_kernels_common::number::AsPrimitive;
+use kernlink_kernels_common::number::{AsPrimitive, mixed};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
@@ -95,12 +95,6 @@ fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelC
         });
     }
     ctx.set_output_at(0, output)
-}
-
-/// What is a fraction of the way between two elements.
-#[inline(always)]
-fn mixed(a: f32, b: f32, fraction: f32) -> f32 {
-    a + (b - a) * fraction
 }
 
 /// A line of `C` channels as wide as the output.

@@ -206,6 +206,12 @@ pub(crate) fn widen_f16(x: f16) -> f32 {
     f32::from_bits(value | (bits & 0x8000) << 16)
 }
 
+/// What is a fraction of the way between two numbers.
+#[inline(always)]
+pub fn mixed(a: f32, b: f32, fraction: f32) -> f32 {
+    a + (b - a) * fraction
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::{Result, ensure};
 use kernlink_geometry::integers::ensure_scalar;
+use kernlink_kernels_common::extremes::{max_or_first, min_or_first};
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AdjustHue, AdjustSaturation};
@@ -46,19 +47,13 @@ fn of_hue([hue, least, most]: [f32; 3]) -> [f32; 3] {
     [part(is(0.0, 5.0), is(1.0, 4.0)), part(is(1.0, 2.0), is(0.0, 3.0)), part(is(3.0, 4.0), is(2.0, 5.0))]
 }
 
-/// A hue in the range from 0 to 6.
-fn turned(mut hue: f32) -> f32 {
-    if hue.abs() > 1e4 {
-        // TensorFlow takes one step after the other, and ends at some time or never.
-        return hue.rem_euclid(6.0);
-    }
-    while hue < 0.0 {
-        hue += 6.0;
-    }
-    while hue >= 6.0 {
-        hue -= 6.0;
-    }
-    hue
+/// A hue in the range from 0 to 6. TensorFlow takes steps of 6, which are exact as the remainder is, as long as it ends at all.
+#[inline(always)]
+fn turned(hue: f32) -> f32 {
+    let hue = hue % 6.0;
+    let hue = pick(hue < 0.0, hue + 6.0, hue);
+    // What was just below 0 was rounded.
+    pick(hue >= 6.0, hue - 6.0, hue)
 }
 
 /// As [`turned`], of a hue from -6 to 12.
@@ -72,11 +67,10 @@ fn turned_once(hue: f32) -> f32 {
 /// Hue, saturation and value, from 0 to 1.
 #[inline(always)]
 fn hsv([r, g, b]: [f32; 3]) -> [f32; 3] {
-    // Of NaN and another the first, as TensorFlow has it.
-    let max = |a: f32, b: f32| pick(a < b, b, a);
-    let min = |a: f32, b: f32| pick(b < a, b, a);
-    let value = max(r, max(g, b));
-    let range = value - min(r, min(g, b));
+    let value = max_or_first(r, max_or_first(g, b));
+    let range = value - min_or_first(r, min_or_first(g, b));
+    // TensorFlow flushes denormals: the inverse of one would be infinite, and so no place on the circle.
+    let range = pick(range < f32::MIN_POSITIVE, 0.0, range);
     let saturation = pick(value > 0.0, range / value, 0.0);
     let norm = 1.0 / (6.0 * range);
     // TensorFlow adds parts of the circle in `double`.
@@ -84,6 +78,7 @@ fn hsv([r, g, b]: [f32; 3]) -> [f32; 3] {
     let (from_green, from_blue) = (from(norm * (b - r), 2.0), from(norm * (r - g), 4.0));
     let hue = pick(r == value, norm * (g - b), pick(g == value, from_green, from_blue));
     let hue = pick(range <= 0.0, 0.0, hue);
+    let hue = pick(hue.abs() < f32::MIN_POSITIVE, 0.0, hue);
     [pick(hue < 0.0, hue + 1.0, hue), saturation, value]
 }
 
@@ -116,10 +111,10 @@ widest! {
                 of_hue([turned_once(hue + turn), least, most])
             });
         }
-        for (target, &pixel) in target.as_chunks_mut::<3>().0.iter_mut().zip(source.as_chunks::<3>().0) {
+        convert(source, target, |pixel| {
             let [hue, least, most] = hue_and_range(pixel);
-            *target = of_hue([turned(hue + turn), least, most]);
-        }
+            of_hue([turned(hue + turn), least, most])
+        });
     }
 }
 
@@ -161,4 +156,37 @@ fn adjust_hue(ctx: &mut KernelContext<'_, AdjustHue>) -> Result<()> {
 #[register_kernel(device = Cpu, T = [float])]
 fn adjust_saturation(ctx: &mut KernelContext<'_, AdjustSaturation>) -> Result<()> {
     each_pixel(ctx, "scale", adjust_saturations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_turns_are_exact() {
+        for turn in -9000..9000 {
+            let far = turn as f32 * 1.1;
+            let mut hue = far;
+            while hue < 0.0 {
+                hue += 6.0;
+            }
+            while hue >= 6.0 {
+                hue -= 6.0;
+            }
+            assert_eq!(turned(far), hue, "{far}");
+        }
+        for far in [-1e-10, 1e5, -1e9, 3e38, -3e38] {
+            assert!((0.0..6.0).contains(&turned(far)), "{far}");
+        }
+        assert!(turned(f32::INFINITY).is_nan() && turned(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn a_denormal_range_has_no_hue() {
+        assert_eq!(hsv([0.0, 3e-40, 1e-40]), [0.0, 0.0, 3e-40]);
+        assert_eq!(hsv([1.0, 0.0, 1e-40]), [0.0, 1.0, 1.0]);
+        let mut adjusted = [0.0; 3];
+        adjust_saturations(&[0.0, 3e-40, 1e-40], 0.5, &mut adjusted);
+        assert!(adjusted.iter().all(|part| part.abs() < f32::MIN_POSITIVE), "{adjusted:?}");
+    }
 }

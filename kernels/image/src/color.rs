@@ -3,6 +3,7 @@
 use kernlink::dtype::{Number, Pod, bf16, f16};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::{Result, ensure};
+use kernlink_kernels_common::extremes::{max_or_first, max_or_second, min_or_first, min_or_second};
 use kernlink_kernels_common::float16::Float16;
 use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_kernels_common::widest;
@@ -52,18 +53,6 @@ impl Part for bf16 {
     }
 }
 
-/// The greater; the first if one is NaN.
-#[inline(always)]
-fn max<W: Float>(a: W, b: W) -> W {
-    if a < b { b } else { a }
-}
-
-/// The smaller; the first if one is NaN.
-#[inline(always)]
-fn min<W: Float>(a: W, b: W) -> W {
-    if b < a { b } else { a }
-}
-
 /// A small whole number.
 #[inline(always)]
 fn whole<W: Number>(number: u8) -> W {
@@ -74,8 +63,8 @@ fn whole<W: Number>(number: u8) -> W {
 fn hsv<T: Part>([r, g, b]: [T::Wide; 3]) -> [T::Wide; 3] {
     let (zero, one, round) = (T::Wide::ZERO, T::Wide::ONE, T::rounded);
     let parts = |count| round(whole::<T::Wide>(count) / whole(6));
-    let value = max(max(r, g), b);
-    let range = round(value - min(min(r, g), b));
+    let value = max_or_second(max_or_second(r, g), b);
+    let range = round(value - min_or_second(min_or_second(r, g), b));
     // All is computed before a choice is made, so that the loop over pixels uses vectors.
     let quotient = round(range / value);
     let saturation = if value > zero { quotient } else { zero };
@@ -97,7 +86,7 @@ fn rgb<T: Part>([hue, saturation, value]: [T::Wide; 3]) -> [T::Wide; 3] {
     let (zero, one, two, round) = (T::Wide::ZERO, T::Wide::ONE, whole::<T::Wide>(2), T::rounded);
     let place = round(hue * whole(6));
     let distance = |from| round(place - whole(from)).abs();
-    let clipped = |part| min(max(part, zero), one);
+    let clipped = |part| min_or_first(max_or_first(part, zero), one);
     let parts = [round(distance(3) - one), round(two - distance(2)), round(two - distance(4))].map(clipped);
     let white = round(one - saturation);
     parts.map(|part| round(round(white + round(saturation * part)) * value))

@@ -71,6 +71,11 @@ fn sizes(shape: &Shape) -> Result<[usize; 3]> {
 /// Means are repeated until there are about so many, so that loops over them use vectors.
 const REPEATED: usize = 64;
 
+/// How often the means of an image of `pixels` pixels are repeated: for many small images not more often than there are pixels.
+fn repeats(channels: usize, pixels: usize) -> usize {
+    REPEATED.div_ceil(channels).min(pixels)
+}
+
 /// Stretches the images of input 0. `mean` makes a mean of a sum and the number of pixels; `after` comes last.
 fn adjust<T: Pod + AsPrimitive<f32>>(
     ctx: &mut RawContext<'_>,
@@ -90,7 +95,7 @@ fn adjust<T: Pod + AsPrimitive<f32>>(
             }
         });
         // The means of each image, one after the other, repeated.
-        let (repeats, count) = (REPEATED.div_ceil(channels), source.len() / image);
+        let (repeats, count) = (repeats(channels, rows * columns), source.len() / image);
         let row = repeats * channels;
         let mut means = scratch::zeros::<f32>(count.saturating_mul(row))?;
         for (means, sums) in means.chunks_exact_mut(row).zip(target.chunks_exact(image)) {
@@ -131,7 +136,27 @@ fn adjust_contrast<T: Pod + AsPrimitive<f32>>(ctx: &mut KernelContext<'_, Adjust
         ctx,
         |sum, pixels| sum / pixels as f32,
         move |piece| {
-            piece.iter_mut().for_each(|element| *element = element.min(greatest).max(least));
+            for element in piece {
+                // NaN stays, and a limit that is NaN is none.
+                let below = if greatest < *element { greatest } else { *element };
+                *element = if below < least { least } else { below };
+            }
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_take_no_more_memory_than_the_images() {
+        for channels in [1, 3, 64, 100] {
+            for pixels in [1, 2, 21, 64, 1000] {
+                let repeats = repeats(channels, pixels);
+                assert!((1..=pixels).contains(&repeats), "{channels} channels, {pixels} pixels: {repeats}");
+            }
+        }
+        assert_eq!(repeats(3, 1000), 22);
+    }
 }

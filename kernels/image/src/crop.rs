@@ -6,19 +6,18 @@ use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::checked_shape;
-use kernlink_kernels_common::number::AsPrimitive;
+use kernlink_geometry::resize::{images, pair};
+use kernlink_kernels_common::number::{AsPrimitive, mixed};
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::CropAndResize;
 
-/// Images `[batch, rows, columns, channels]` with pixels.
+/// The sizes of images `[batch, rows, columns, channels]` with pixels.
 #[track_caller]
-pub(crate) fn images(shape: &Shape, name: &str) -> Result<[usize; 4]> {
-    let [batch, rows, columns, channels] = shape[..] else {
-        bail!(InvalidArgument, "{name} must be 4-D, not of shape {shape}");
-    };
-    ensure!(rows > 0 && columns > 0, InvalidArgument, "{name} dimensions must be positive, not {shape}");
-    Ok([batch, rows, columns, channels])
+pub(crate) fn images_with_pixels(shape: &Shape, name: &str) -> Result<[usize; 4]> {
+    let sizes = images(shape, name)?;
+    ensure!(sizes[1] > 0 && sizes[2] > 0, InvalidArgument, "{name} dimensions must be positive, not {shape}");
+    Ok(sizes)
 }
 
 /// Boxes, and the images that they are in.
@@ -67,6 +66,7 @@ pub(crate) struct Line {
     first: f32,
     step: f32,
     last: f32,
+    size: usize,
 }
 
 /// A place between two lines.
@@ -84,10 +84,17 @@ impl Line {
     pub(crate) fn new(start: f32, end: f32, size: usize, count: usize) -> Line {
         let last = (size - 1) as f32;
         if count > 1 {
-            return Line { first: start * last, step: (end - start) * last / (count - 1) as f32, last };
+            return Line { first: start * last, step: (end - start) * last / (count - 1) as f32, last, size };
         }
         // The middle; TensorFlow computes it in `double`.
-        Line { first: (0.5 * f64::from(start + end) * (size - 1) as f64) as f32, step: 0.0, last }
+        Line { first: (0.5 * f64::from(start + end) * (size - 1) as f64) as f32, step: 0.0, last, size }
+    }
+
+    /// As [`Line::new`], but that the ratio of the sizes is rounded before it is multiplied: so TensorFlow's gradient of boxes has
+    /// it, and it alone.
+    pub(crate) fn of_ratio(start: f32, end: f32, size: usize, count: usize) -> Line {
+        let line = Line::new(start, end, size, count);
+        if count > 1 { Line { step: (end - start) * (line.last / (count - 1) as f32), ..line } } else { line }
     }
 
     /// Where line `index` of the crop lies; none if that is outside of the image.
@@ -98,11 +105,13 @@ impl Line {
             return None;
         }
         let lower = place.floor();
+        // The last line of more than 2^24 may be rounded up to a `float` beyond it.
+        let inside = |line: f32| (line as usize).min(self.size - 1);
         Some(Place {
-            lower: lower as usize,
-            upper: place.ceil() as usize,
+            lower: inside(lower),
+            upper: inside(place.ceil()),
             fraction: place - lower,
-            nearest: place.round() as usize,
+            nearest: inside(place.round()),
         })
     }
 }
@@ -128,12 +137,6 @@ impl Method {
             other => bail!(InvalidArgument, "method must be 'bilinear' or 'nearest', not `{other}`"),
         }
     }
-}
-
-/// What is a fraction of the way between two elements.
-#[inline(always)]
-fn mixed(a: f32, b: f32, fraction: f32) -> f32 {
-    a + (b - a) * fraction
 }
 
 /// A pixel between four others, all of as many channels as `target`.
@@ -190,7 +193,7 @@ fn each_pixel<T: AsPrimitive<f32>>(
     }
 }
 
-/// Writes lines of crops from line `first` on, as many as `lines` has room for.
+/// What crops are made of.
 struct Cropping<'a, T> {
     boxes: Boxes<'a>,
     image: &'a [T],
@@ -202,6 +205,7 @@ struct Cropping<'a, T> {
 }
 
 impl<T: Pod + AsPrimitive<f32>> Cropping<'_, T> {
+    /// Writes lines of the crops from line `first` of all on, as many as `lines_out` has room for.
     fn crop(&self, first: usize, lines_out: &mut [f32]) -> Result<()> {
         let ([rows, columns], channels) = (self.sizes, self.channels);
         let mut across = scratch::filled(None, self.to[1])?;
@@ -242,11 +246,7 @@ impl<T: Pod + AsPrimitive<f32>> Cropping<'_, T> {
 
 /// The rows and columns of crops, input `index`.
 fn crop_size(ctx: &RawContext<'_>, index: usize) -> Result<[usize; 2]> {
-    let size = ctx.input_at(index)?;
-    ensure!(size.rank() == 1, InvalidArgument, "crop_size must be 1-D, not of shape {}", size.shape());
-    let &[rows, columns] = size.as_slice::<i32>()? else {
-        bail!(InvalidArgument, "crop_size must have two elements, not {}", size.num_elements());
-    };
+    let [rows, columns] = pair::<i32>(ctx.input_at(index)?, "crop_size")?;
     ensure!(rows > 0 && columns > 0, InvalidArgument, "crop dimensions must be positive, not {rows} and {columns}");
     Ok([rows as usize, columns as usize])
 }
@@ -257,7 +257,7 @@ fn crop_and_resize<T: Pod + AsPrimitive<f32>>(
     ctx: &mut KernelContext<'_, CropAndResize>,
 ) -> Result<()> {
     let method = Method::new(&attrs.method)?;
-    let [batch, rows, columns, channels] = images(ctx.input_at(0)?.shape(), "image")?;
+    let [batch, rows, columns, channels] = images_with_pixels(ctx.input_at(0)?.shape(), "image")?;
     let (boxes, indices) = (ctx.input_at(1)?, ctx.input_at(2)?);
     ensure!(boxes.rank() == 2, InvalidArgument, "boxes must be 2-D, not of shape {}", boxes.shape());
     ensure!(indices.rank() == 1, InvalidArgument, "box_indices must be rank 1, not of shape {}", indices.shape());
@@ -281,4 +281,21 @@ fn crop_and_resize<T: Pod + AsPrimitive<f32>>(
         })?;
     }
     ctx.set_output_at(0, crops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_many_is_inside() {
+        for size in [1, 2, (1 << 24) + 2, (1 << 24) + 4, (1 << 31) - 1] {
+            for line in [Line::new(0.0, 1.0, size, 2), Line::of_ratio(0.0, 1.0, size, 2)] {
+                let Place { lower, upper, nearest, .. } = line.at(1).unwrap();
+                assert!(lower < size && upper < size && nearest < size, "{size}: {lower}, {upper}, {nearest}");
+            }
+            let Place { upper, nearest, .. } = Line::new(1.0, 1.0, size, 1).at(0).unwrap();
+            assert!(upper < size && nearest < size, "{size}: {upper}, {nearest}");
+        }
+    }
 }

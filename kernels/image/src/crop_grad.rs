@@ -10,7 +10,7 @@ use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{CropAndResizeGradBoxes, CropAndResizeGradImage};
 
-use super::crop::{Boxes, Method, Place, images, lines};
+use super::crop::{Boxes, Line, Method, Place, images_with_pixels, lines};
 use super::pixel::Summand;
 
 /// Checks that there is a gradient for each box.
@@ -77,7 +77,9 @@ impl Flow<'_> {
     /// The gradient of a box, by sums in the order of TensorFlow's.
     fn of_box<T: Pod + AsPrimitive<f32>>(&self, index: usize, images: &[T], places: &mut [Option<Place>]) -> [f32; 4] {
         let ([rows, columns], channels) = (self.to, self.channels);
-        let (vertical, horizontal) = lines(self.boxes.corners[index], self.to, self.from);
+        let [y0, x0, y1, x1] = self.boxes.corners[index];
+        let vertical = Line::of_ratio(y0, y1, rows, self.from[0]);
+        let horizontal = Line::of_ratio(x0, x1, columns, self.from[1]);
         places.iter_mut().zip(0..).for_each(|(place, x)| *place = horizontal.at(x));
         // How far each line of a crop moves with the first and the last line.
         let shares = |size: usize, count: usize| {
@@ -171,7 +173,7 @@ fn crop_and_resize_grad_image<T: Summand>(
     ctx: &mut KernelContext<'_, CropAndResizeGradImage>,
 ) -> Result<()> {
     let method = Method::new(&attrs.method)?;
-    let [count, from_rows, from_columns, depth] = images(ctx.input_at(0)?.shape(), "grads")?;
+    let [count, from_rows, from_columns, depth] = images_with_pixels(ctx.input_at(0)?.shape(), "grads")?;
     let boxes = Boxes::new(ctx.input_at(1)?, ctx.input_at(2)?)?;
     ensure_count(&boxes, count)?;
     let size = ctx.input_at(3)?;
@@ -206,8 +208,8 @@ fn crop_and_resize_grad_image<T: Summand>(
 fn crop_and_resize_grad_boxes<T: Pod + AsPrimitive<f32>>(
     ctx: &mut KernelContext<'_, CropAndResizeGradBoxes>,
 ) -> Result<()> {
-    let [count, from_rows, from_columns, depth] = images(ctx.input_at(0)?.shape(), "grads")?;
-    let [batch, rows, columns, channels] = images(ctx.input_at(1)?.shape(), "image")?;
+    let [count, from_rows, from_columns, depth] = images_with_pixels(ctx.input_at(0)?.shape(), "grads")?;
+    let [batch, rows, columns, channels] = images_with_pixels(ctx.input_at(1)?.shape(), "image")?;
     ensure!(channels == depth, InvalidArgument, "image, grads depth differ: {channels} and {depth}");
     let boxes = Boxes::new(ctx.input_at(2)?, ctx.input_at(3)?)?;
     ensure_count(&boxes, count)?;

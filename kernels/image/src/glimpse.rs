@@ -5,10 +5,11 @@ use kernlink::shape::Shape;
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::random::philox::{Philox, Words, entropy};
+use kernlink_geometry::resize::pair;
+use kernlink_kernels_common::random_floats::{normal32, uniform32};
+use kernlink_kernels_common::truncate::Truncate;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ExtractGlimpse, ExtractGlimpseV2};
-
-use super::draw::cut;
 
 /// What is outside of an image.
 #[derive(Clone, Copy, PartialEq)]
@@ -58,7 +59,7 @@ impl Glimpse {
             (false, true, false) | (false, false, false) => scaled,
             (false, false, true) => scaled + size / 2.0,
         };
-        cut(place)
+        place.to_i64()
     }
 }
 
@@ -87,17 +88,6 @@ impl Span {
     }
 }
 
-/// Numbers from 0 up to but without 1.
-fn uniform(words: &mut Words) -> f32 {
-    (words.word() >> 8) as f32 / (1u32 << 24) as f32
-}
-
-/// A number with mean 0 and standard deviation 1, by Box's and Muller's way.
-fn normal(words: &mut Words) -> f32 {
-    let (radius, angle) = (1.0 - uniform(words), uniform(words));
-    (-2.0 * radius.ln()).sqrt() * (std::f32::consts::TAU * angle).cos()
-}
-
 /// Least and greatest of some numbers.
 fn bounds(numbers: impl Iterator<Item = f32>) -> [f32; 2] {
     numbers.fold([f32::INFINITY, f32::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)])
@@ -110,7 +100,7 @@ fn fill(noise: Noise, words: &mut Words, image: &[f32], channels: usize, window:
         _ if image.is_empty() => window.fill(0.0),
         Noise::Uniform => {
             let [least, most] = bounds(image.iter().copied());
-            window.iter_mut().for_each(|element| *element = least + uniform(words) * (most - least));
+            window.iter_mut().for_each(|element| *element = least + uniform32(words.word()) * (most - least));
         }
         Noise::Gaussian => {
             for channel in 0..channels {
@@ -120,7 +110,7 @@ fn fill(noise: Noise, words: &mut Words, image: &[f32], channels: usize, window:
                 let deviation = (numbers().map(|x| (x - mean) * (x - mean)).sum::<f32>() / count).sqrt();
                 let [least, most] = bounds(numbers());
                 for element in window[channel..].iter_mut().step_by(channels) {
-                    *element = (mean + normal(words) * deviation).min(most).max(least);
+                    *element = (mean + normal32([words.word(), words.word()])[0] * deviation).min(most).max(least);
                 }
             }
         }
@@ -129,16 +119,9 @@ fn fill(noise: Noise, words: &mut Words, image: &[f32], channels: usize, window:
 
 /// The rows and columns of the windows, input 1.
 fn window(ctx: &RawContext<'_>) -> Result<[usize; 2]> {
-    let size = ctx.input_at(1)?;
-    ensure!(
-        *size.shape() == Shape::from([2]),
-        InvalidArgument,
-        "size must be a vector of size 2 (height, width), not of shape {}",
-        size.shape()
-    );
-    let size = size.as_slice::<i32>()?;
-    ensure!(size[0] >= 0 && size[1] >= 0, InvalidArgument, "size must not be negative: {} and {}", size[0], size[1]);
-    Ok([size[0] as usize, size[1] as usize])
+    let [rows, columns] = pair::<i32>(ctx.input_at(1)?, "size")?;
+    ensure!(rows >= 0 && columns >= 0, InvalidArgument, "size must not be negative: {rows} and {columns}");
+    Ok([rows as usize, columns as usize])
 }
 
 #[register_kernel(device = Cpu, op = [ExtractGlimpse, ExtractGlimpseV2], state = |ctx| Glimpse::new(ctx))]

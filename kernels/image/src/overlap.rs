@@ -3,19 +3,8 @@
 use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::tensor::scratch;
+use kernlink_kernels_common::extremes::{max_or_first, min_or_first};
 use kernlink_kernels_common::widest;
-
-/// The smaller; the first if there is none.
-#[inline(always)]
-fn less(a: f32, b: f32) -> f32 {
-    if b < a { b } else { a }
-}
-
-/// The greater; the first if there is none.
-#[inline(always)]
-fn more(a: f32, b: f32) -> f32 {
-    if a < b { b } else { a }
-}
 
 /// A box: its least and greatest coordinates, and its area.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +20,8 @@ impl Box {
     /// That of two opposite corners.
     #[inline(always)]
     pub(crate) fn new([y0, x0, y1, x1]: [f32; 4]) -> Box {
-        let (top, left, bottom, right) = (less(y0, y1), less(x0, x1), more(y0, y1), more(x0, x1));
+        let (top, left, bottom, right) =
+            (min_or_first(y0, y1), min_or_first(x0, x1), max_or_first(y0, y1), max_or_first(x0, x1));
         Box { top, left, bottom, right, area: (bottom - top) * (right - left) }
     }
 
@@ -52,8 +42,8 @@ impl Box {
 
     #[inline(always)]
     fn part(&self, top: f32, left: f32, bottom: f32, right: f32, area: f32) -> f32 {
-        let height = more(less(self.bottom, bottom) - more(self.top, top), 0.0);
-        let width = more(less(self.right, right) - more(self.left, left), 0.0);
+        let height = max_or_first(min_or_first(self.bottom, bottom) - max_or_first(self.top, top), 0.0);
+        let width = max_or_first(min_or_first(self.right, right) - max_or_first(self.left, left), 0.0);
         let intersection = height * width;
         intersection / (self.area + area - intersection)
     }

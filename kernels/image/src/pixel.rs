@@ -2,8 +2,7 @@
 
 use kernlink::dtype::{Number, Pod, bf16, f16};
 use kernlink_kernels_common::number::AsPrimitive;
-
-use super::draw::cut;
+use kernlink_kernels_common::truncate::Truncate;
 
 /// A dtype of images.
 pub(crate) trait Pixel: Pod + AsPrimitive<f32> {
@@ -26,9 +25,9 @@ macro_rules! pixels {
     )*};
 }
 pixels!(
-    u8: |value| cut(value) as u8,
-    i32: |value| i32::try_from(cut(value)).unwrap_or(i32::MIN),
-    i64: cut,
+    u8: |value: f32| value.to_i64() as u8,
+    i32: |value: f32| value.to_i32(),
+    i64: f32::to_i64,
     f16: f16::from_f32,
     bf16: bf16::from_f32,
     f32: std::convert::identity,

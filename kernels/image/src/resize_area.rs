@@ -102,11 +102,8 @@ fn resize_area<T: Pod + AsPrimitive<f32>>(
     if output.num_elements() == 0 {
         return ctx.set_output_at(0, output);
     }
-    // Where there is one line, there are no corners to align.
-    let step = |from: usize, to: usize| {
-        Scaling { align_corners: attrs.align_corners && from > 1, half_pixel_centers: false }.step(from, to)
-    };
-    let (down, across) = (step(rows, to[0]), step(columns, to[1]));
+    let scaling = Scaling { align_corners: attrs.align_corners, half_pixel_centers: false };
+    let (down, across) = (scaling.step(rows, to[0]), scaling.step(columns, to[1]));
     let scale = (1.0 / f64::from(down * across)) as f32;
     let covers: Vec<Cover> = scratch::collected((0..to[1]).map(|x| Cover::new(x, across)))?;
     let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);

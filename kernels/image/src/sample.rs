@@ -8,7 +8,10 @@ use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_geometry::random::philox::{Philox, Words};
 use kernlink_geometry::random::source::{Stateful, seeded};
+use kernlink_geometry::resize::pair;
+use kernlink_kernels_common::random_floats::uniform32;
 use kernlink_kernels_common::rows::take_rows;
+use kernlink_kernels_common::truncate::Truncate;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     RandomCrop, SampleDistortedBoundingBox, SampleDistortedBoundingBoxV2, StatelessSampleDistortedBoundingBox,
@@ -46,11 +49,6 @@ impl Rectangle {
     }
 }
 
-/// From 0 up to but without 1.
-fn part(words: &mut Words) -> f32 {
-    f32::from_bits(0x3f80_0000 | (words.word() & 0x7f_ffff)) - 1.0
-}
-
 /// A number below `count`, all equally likely: those random numbers are left out by which the first ones would come more often.
 fn below(words: &mut Words, count: i32) -> i32 {
     let count = count as u32;
@@ -67,9 +65,9 @@ fn below(words: &mut Words, count: i32) -> i32 {
     }
 }
 
-/// The nearest whole number, of two the even one.
-fn nearest(value: f32) -> i32 {
-    value.round_ties_even() as i64 as i32
+/// The nearest whole number, of two the even one, as x86 has it: TensorFlow compares 64 bits, and keeps 32.
+fn nearest(value: f32) -> i64 {
+    value.round_ties_even().to_i64()
 }
 
 /// What the attrs say of a box.
@@ -128,13 +126,13 @@ impl Wanted {
         let area = |part: f32| part * columns as f32 * rows as f32;
         let [least, greatest] = [area(least), area(greatest)];
         let wide = |height: i32| nearest(height as f32 * aspect);
-        let mut height = nearest((least / aspect).sqrt());
-        let mut tallest = nearest((greatest / aspect).sqrt());
-        if wide(tallest) > columns {
+        let mut height = nearest((least / aspect).sqrt()) as i32;
+        let mut tallest = nearest((greatest / aspect).sqrt()) as i32;
+        if wide(tallest) > i64::from(columns) {
             // The greatest that is as wide as the image at most.
-            tallest = ((f64::from(columns) + 0.5 - f64::from(0.0000001f32)) / f64::from(aspect)) as i32;
-            if wide(tallest) > columns {
-                tallest -= 1;
+            tallest = ((f64::from(columns) + 0.5 - f64::from(0.0000001f32)) / f64::from(aspect)).to_i32();
+            if wide(tallest) > i64::from(columns) {
+                tallest = tallest.wrapping_sub(1);
             }
         }
         tallest = tallest.min(rows);
@@ -142,15 +140,15 @@ impl Wanted {
         if height < tallest {
             height = height.wrapping_add(below(words, tallest.wrapping_sub(height).wrapping_add(1)));
         }
-        let mut width = wide(height);
+        let mut width = wide(height) as i32;
         let product = |width: i32, height: i32| width.wrapping_mul(height) as f32;
         if product(width, height) < least {
-            height += 1;
-            width = wide(height);
+            height = height.wrapping_add(1);
+            width = wide(height) as i32;
         }
         if product(width, height) > greatest {
-            height -= 1;
-            width = wide(height);
+            height = height.wrapping_sub(1);
+            width = wide(height) as i32;
         }
         let area = product(width, height);
         let is_outside = width > columns || height > rows || width <= 0 || height <= 0;
@@ -200,13 +198,17 @@ fn objects(ctx: &RawContext<'_>, [rows, columns]: [i32; 2]) -> Result<Vec<Rectan
         "All bounding box coordinates must be in [0.0, 1.0]: {}",
         outside.copied().unwrap_or_default()
     );
+    let part = |corner: f32, size: i32| (corner * size as f32).to_i32();
     scratch::collected(corners.as_chunks::<4>().0.iter().map(|&[y0, x0, y1, x1]| Rectangle {
-        left: (x0 * columns as f32) as i32,
-        top: (y0 * rows as f32) as i32,
-        right: (x1 * columns as f32) as i32,
-        bottom: (y1 * rows as f32) as i32,
+        left: part(x0, columns),
+        top: part(y0, rows),
+        right: part(x1, columns),
+        bottom: part(y1, rows),
     }))
 }
+
+/// After so many attempts the kernel looks whether its step is to go on.
+const ATTEMPTS_AT_ONCE: i32 = 4096;
 
 /// Sets the outputs to a box that fits, or to the image.
 fn sample<T: Number>(ctx: &mut RawContext<'_>, wanted: &Wanted, generator: Philox) -> Result<()> {
@@ -232,11 +234,20 @@ fn sample<T: Number>(ctx: &mut RawContext<'_>, wanted: &Wanted, generator: Philo
     }
     let mut words = Words::new(generator);
     let [least, greatest] = wanted.aspect;
-    let found = (0..wanted.attempts).find_map(|_| {
-        let aspect = part(&mut words) * (greatest - least) + least;
-        let rectangle = wanted.rectangle(&mut words, size, aspect)?;
-        rectangle.covers(covered, &objects).then_some(rectangle)
-    });
+    // A kernel that runs without a step is not to be cancelled.
+    let step = ctx.step().ok();
+    let mut found = None;
+    for attempt in 0..wanted.attempts {
+        if attempt % ATTEMPTS_AT_ONCE == 0 {
+            step.map_or(Ok(()), |step| step.check())?;
+        }
+        let aspect = uniform32(words.word()) * (greatest - least) + least;
+        let rectangle = wanted.rectangle(&mut words, size, aspect);
+        found = rectangle.filter(|rectangle| rectangle.covers(covered, &objects));
+        if found.is_some() {
+            break;
+        }
+    }
     let Rectangle { left, top, right, bottom } = found.unwrap_or(image);
     let number = |value: i32| T::from_i64(value.into());
     ctx.set_output_at(0, Tensor::vector(&[number(top), number(left), T::ZERO])?)?;
@@ -274,11 +285,7 @@ fn stateless_sample_distorted_bounding_box<T: Number>(wanted: &Wanted, ctx: &mut
 
 /// The rows and columns of a crop, input 1.
 fn crop_size(ctx: &RawContext<'_>) -> Result<[i64; 2]> {
-    let size = ctx.input_at(1)?;
-    ensure!(size.rank() == 1, InvalidArgument, "size must be 1-dimensional, not of shape {}", size.shape());
-    let &[rows, columns] = size.as_slice::<i64>()? else {
-        bail!(InvalidArgument, "size must have two elements, not {}", size.num_elements());
-    };
+    let [rows, columns] = pair::<i64>(ctx.input_at(1)?, "size")?;
     ensure!(rows >= 0 && columns >= 0, InvalidArgument, "size must not be negative: {rows} and {columns}");
     Ok([rows, columns])
 }
@@ -332,6 +339,12 @@ mod tests {
             }
         }
         assert_eq!(below(&mut words, 0), 0);
+    }
+
+    #[test]
+    fn numbers_are_rounded_as_x86_does() {
+        assert_eq!([2.5, 3.5, 3e9, -3e9, 1e30].map(nearest), [2, 4, 3_000_000_000, -3_000_000_000, i64::MIN]);
+        assert_eq!(nearest(f32::NAN), i64::MIN);
     }
 
     #[test]

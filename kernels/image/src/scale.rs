@@ -2,11 +2,10 @@
 
 use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
-use kernlink::shape::Shape;
-use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, bail, ensure};
+use kernlink::tensor::scratch;
+use kernlink::{Result, ensure};
 use kernlink_geometry::integers::checked_shape;
-use kernlink_geometry::resize::resized;
+use kernlink_geometry::resize::{images, pair, resized};
 use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
@@ -32,22 +31,9 @@ impl Way {
     }
 }
 
-/// The two numbers in input `index`.
-fn pair(ctx: &RawContext<'_>, index: usize, name: &str) -> Result<[f32; 2]> {
-    let tensor = ctx.input_at(index)?;
-    ensure!(
-        *tensor.shape() == Shape::from([2]),
-        InvalidArgument,
-        "{name} must be a vector of two elements, not of shape {}",
-        tensor.shape()
-    );
-    let numbers = tensor.as_slice::<f32>()?;
-    Ok([numbers[0], numbers[1]])
-}
-
 /// How rows and columns move: inputs 2 and 3.
 fn moves(ctx: &RawContext<'_>) -> Result<[Move; 2]> {
-    let scales = pair(ctx, 2, "scale")?;
+    let scales = pair::<f32>(ctx.input_at(2)?, "scale")?;
     ensure!(
         scales.iter().all(|&scale| scale > 0.0),
         InvalidArgument,
@@ -55,7 +41,7 @@ fn moves(ctx: &RawContext<'_>) -> Result<[Move; 2]> {
         scales[0],
         scales[1]
     );
-    let translations = pair(ctx, 3, "translation")?;
+    let translations = pair::<f32>(ctx.input_at(3)?, "translation")?;
     Ok([0, 1].map(|axis| Move { scale: scales[axis], translation: translations[axis] }))
 }
 
@@ -84,11 +70,18 @@ widest! {
 #[inline(always)]
 fn sum_pixels(line: &[f32], across: &Spans, channels: usize, target: &mut [f32]) {
     let columns = line.len() / channels;
+    let is_finite = line.iter().all(|element| element.is_finite());
     for (x, target) in target.chunks_exact_mut(channels).enumerate() {
         let (start, weights) = across.at(x, columns);
         target.fill(0.0);
         for (pixel, weight) in line[start * channels..].chunks_exact(channels).zip(weights) {
             target.iter_mut().zip(pixel).for_each(|(sum, element)| *sum += weight * element);
+        }
+        if !is_finite {
+            let zeros = across.zeros(x, columns);
+            for pixel in line[zeros.start * channels..zeros.end * channels].chunks_exact(channels) {
+                target.iter_mut().zip(pixel).for_each(|(sum, element)| *sum += 0.0 * element);
+            }
         }
     }
 }
@@ -103,7 +96,9 @@ fn gather<T: Pod + AsPrimitive<f32>>(
     output: &mut [f32],
 ) -> Result<()> {
     let (line, from) = (to_columns * channels, columns * channels);
-    let cost = 1 + across.size().saturating_add(down.size().saturating_mul(columns) / (8 * to_columns));
+    let cost = 1 + across.mean_count().saturating_add(down.mean_count().saturating_mul(columns) / (8 * to_columns));
+    // 0 times an element is 0, or NaN.
+    let is_finite = input.iter().all(|element| element.as_().is_finite());
     ctx.try_parallel_chunks(output, line, cost, |first, piece| {
         let mut between = scratch::zeros::<f32>(from)?;
         for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
@@ -111,6 +106,11 @@ fn gather<T: Pod + AsPrimitive<f32>>(
             between.fill(0.0);
             for (row, &weight) in (number / to_rows * rows + start..).zip(weights) {
                 add_line(&input[row * from..][..from], weight, &mut between);
+            }
+            if !is_finite {
+                for row in down.zeros(number % to_rows, rows) {
+                    add_line(&input[(number / to_rows * rows + row) * from..][..from], 0.0, &mut between);
+                }
             }
             sum_across(&between, across, channels, target);
         }
@@ -139,19 +139,10 @@ fn scale_and_translate<T: Pod + AsPrimitive<f32>>(
     ctx.set_output_at(0, output)
 }
 
-/// Images `[batch, rows, columns, channels]`.
-#[track_caller]
-fn images(tensor: &Tensor, name: &str) -> Result<[usize; 4]> {
-    match tensor.shape()[..] {
-        [batch, rows, columns, channels] => Ok([batch, rows, columns, channels]),
-        _ => bail!(InvalidArgument, "{name} must be 4-dimensional, not of shape {}", tensor.shape()),
-    }
-}
-
 #[register_kernel(device = Cpu, host_memory = ["scale", "translation"], T = [float], state = |ctx| Way::new(ctx))]
 fn scale_and_translate_grad(&way: &Way, ctx: &mut KernelContext<'_, ScaleAndTranslateGrad>) -> Result<()> {
-    let [batch, rows, columns, channels] = images(ctx.input_at(0)?, "input_grad")?;
-    let [_, to_rows, to_columns, _] = images(ctx.input_at(1)?, "original_image")?;
+    let [batch, rows, columns, channels] = images(ctx.input_at(0)?.shape(), "input_grad")?;
+    let [_, to_rows, to_columns, _] = images(ctx.input_at(1)?.shape(), "original_image")?;
     let [down, across] = moves(ctx)?;
     let mut output = ctx.allocate_output_at(0, checked_shape([batch, to_rows, to_columns, channels].map(Some))?)?;
     let across = way.spans(columns, to_columns, across)?.transposed(to_columns)?;

@@ -2,8 +2,7 @@
 
 use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
-
-use super::draw::cut;
+use kernlink_kernels_common::truncate::Truncate;
 
 /// A function of the distance, which gives weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,11 +87,17 @@ pub(crate) struct Move {
     pub(crate) translation: f32,
 }
 
-/// For each line of the output as many weights of successive lines of the input.
+/// For each line of the output the weights of successive lines of the input.
+///
+/// TensorFlow gives all lines as many weights, the last of which may be 0: they matter only where the input is not finite, and
+/// are not kept, because there may be far more of them than of the others.
 pub(crate) struct Spans {
-    /// How many weights there are for each line.
+    /// How many weights each line has in TensorFlow.
     size: usize,
+    /// The first line of the input, for each line of the output.
     starts: Vec<usize>,
+    /// Where the weights of each line begin, and the last ones end.
+    bounds: Vec<usize>,
     weights: Vec<f32>,
 }
 
@@ -107,14 +112,20 @@ impl Spans {
         let kernel_scale = if antialias && step > 1.0 { step } else { 1.0 };
         let reach = kernel.radius() * kernel_scale;
         // Counted with 32 bits, as in TensorFlow.
-        let half = i32::try_from(cut(reach.ceil())).unwrap_or(i32::MIN);
+        let half = i32::try_from(reach.ceil().to_i64()).unwrap_or(i32::MIN);
         let size = half.wrapping_mul(2).wrapping_add(1).min(i32::try_from(inputs).unwrap_or(i32::MAX));
         let size = usize::try_from(size).unwrap_or(0);
-        let mut spans =
-            Spans { size, starts: scratch::zeros(outputs)?, weights: scratch::zeros(size.saturating_mul(outputs))? };
+        let mut spans = Spans {
+            size,
+            starts: scratch::zeros(outputs)?,
+            bounds: scratch::zeros(outputs.saturating_add(1))?,
+            weights: Vec::new(),
+        };
         let last = inputs as i64 - 1;
-        let clamped = |line: f32| if last < cut(line) { last } else { cut(line).max(0) };
+        let clamped = |line: f32| if last < line.to_i64() { last } else { line.to_i64().max(0) };
         for output in 0..outputs {
+            let first = spans.weights.len();
+            spans.bounds[output + 1] = first;
             let place = (output as f32 + 0.5) * step + offset;
             if place < 0.0 || place > inputs as f32 {
                 continue;
@@ -123,7 +134,9 @@ impl Spans {
             let end = clamped((place + reach - 0.5).floor()) + 1;
             let count = usize::try_from(end - start).unwrap_or(0);
             ensure!(count <= size, Internal, "Span is too large: {count} vs {size}.");
-            let weights = &mut spans.weights[output * size..][..count];
+            scratch::resize(&mut spans.weights, first + count, 0.0)?;
+            spans.bounds[output + 1] = first + count;
+            let weights = &mut spans.weights[first..];
             let mut sum = 0.0;
             for (weight, line) in weights.iter_mut().zip(start..) {
                 *weight = kernel.weight(((line as f32 + 0.5 - place) * (1.0 / kernel_scale)).abs());
@@ -142,11 +155,10 @@ impl Spans {
     /// RESOURCE_EXHAUSTED without memory.
     pub(crate) fn transposed(&self, inputs: usize) -> Result<Spans> {
         // The first and the last output of each line.
-        let mut bounds = scratch::filled(None::<(usize, usize)>, inputs)?;
+        let mut reached = scratch::filled(None::<(usize, usize)>, inputs)?;
         let each = |f: &mut dyn FnMut(usize, usize, f32)| {
             for (output, &start) in self.starts.iter().enumerate() {
-                let weights = &self.weights[output * self.size..][..self.size];
-                for (line, &weight) in (start..inputs).zip(weights) {
+                for (line, &weight) in (start..inputs).zip(self.weights(output)) {
                     if weight != 0.0 {
                         f(output, line, weight);
                     }
@@ -154,29 +166,49 @@ impl Spans {
             }
         };
         each(&mut |output, line, _| {
-            let first = bounds[line].map_or(output, |(first, _)| first);
-            bounds[line] = Some((first, output));
+            let first = reached[line].map_or(output, |(first, _)| first);
+            reached[line] = Some((first, output));
         });
-        let size = bounds.iter().flatten().map(|(first, last)| last - first + 1).max().unwrap_or(0);
-        let starts = scratch::collected(bounds.iter().map(|bounds| bounds.map_or(0, |(first, _)| first)))?;
-        let mut spans = Spans { size, starts, weights: scratch::zeros(size.saturating_mul(inputs))? };
+        let count = |reached: &Option<(usize, usize)>| reached.map_or(0, |(first, last)| last - first + 1);
+        let size = reached.iter().map(count).max().unwrap_or(0);
+        let starts = scratch::collected(reached.iter().map(|reached| reached.map_or(0, |(first, _)| first)))?;
+        let mut bounds = scratch::zeros(inputs.saturating_add(1))?;
+        for (line, reached) in reached.iter().enumerate() {
+            bounds[line + 1] = bounds[line] + count(reached);
+        }
+        let weights = scratch::zeros(bounds[inputs])?;
+        let mut spans = Spans { size, starts, bounds, weights };
         each(&mut |output, line, weight| {
-            let place = line * size + output - spans.starts[line];
+            let place = spans.bounds[line] + output - spans.starts[line];
             spans.weights[place] += weight;
         });
         Ok(spans)
+    }
+
+    #[inline(always)]
+    fn weights(&self, output: usize) -> &[f32] {
+        &self.weights[self.bounds[output]..self.bounds[output + 1]]
     }
 
     /// The first line of the input that line `output` is made of, and the weights of those from there on.
     #[inline(always)]
     pub(crate) fn at(&self, output: usize, inputs: usize) -> (usize, &[f32]) {
         let start = self.starts[output];
-        (start, &self.weights[output * self.size..][..self.size.min(inputs.saturating_sub(start))])
+        let weights = self.weights(output);
+        (start, &weights[..weights.len().min(inputs.saturating_sub(start))])
     }
 
-    /// How many weights there are for each line.
-    pub(crate) fn size(&self) -> usize {
-        self.size
+    /// The lines of the input after those of [`Spans::at`] whose weight is 0 in TensorFlow.
+    #[inline(always)]
+    pub(crate) fn zeros(&self, output: usize, inputs: usize) -> std::ops::Range<usize> {
+        let start = self.starts[output];
+        let end = start.saturating_add(self.size).min(inputs);
+        (start + self.weights(output).len()).min(end)..end
+    }
+
+    /// How many weights a line has on average, rounded up.
+    pub(crate) fn mean_count(&self) -> usize {
+        self.weights.len().div_ceil(self.starts.len().max(1))
     }
 }
 
@@ -196,6 +228,16 @@ mod tests {
             }
         }
         assert!(Kernel::from_name("nearest").is_err());
+    }
+
+    #[test]
+    fn lines_without_weights_take_no_memory() {
+        let far = Move { scale: 1e-6, translation: 0.0 };
+        let spans = Spans::new(Kernel::Lanczos(3.0), 100_000, 100_000, far, true).unwrap();
+        assert_eq!(spans.size, 100_000);
+        assert!(spans.weights.len() <= 100_000, "{}", spans.weights.len());
+        assert_eq!((spans.at(99_999, 100_000), spans.zeros(99_999, 100_000)), ((0, &[][..]), 0..100_000));
+        assert_eq!(spans.transposed(100_000).unwrap().starts.len(), 100_000);
     }
 
     #[test]

@@ -234,12 +234,11 @@ fn selected<T: Score>(ctx: &RawContext<'_>, overlap: T, score: T, sigma: T, size
     select(boxes, scores, &Limits { size: ensure_size(size)?, overlap, score, sigma })
 }
 
-/// Sets the first outputs; they are filled up to `padded` elements.
-fn set_indices(ctx: &mut RawContext<'_>, mut indices: Vec<i32>, padded: Option<usize>) -> Result<()> {
-    if let Some(size) = padded {
-        scratch::resize(&mut indices, size, 0)?;
-    }
-    ctx.set_output_at(0, Tensor::vector(&indices)?)
+/// A vector of what is chosen, filled up with zeros to `padded` elements, which are not touched: they may be many.
+fn vector<T: Pod>(chosen: &[T], padded: Option<usize>) -> Result<Tensor> {
+    let mut vector = Tensor::zeros(T::DTYPE, [padded.unwrap_or(chosen.len())])?;
+    vector.as_mut_slice::<T>()?[..chosen.len()].copy_from_slice(chosen);
+    Ok(vector)
 }
 
 #[register_kernel(device = Cpu)]
@@ -247,7 +246,7 @@ fn non_max_suppression(attrs: &Attrs<NonMaxSuppression>, ctx: &mut KernelContext
     let size = size(ctx)?;
     let overlap = ensure_is_part(attrs.iou_threshold)?;
     let selection = selected(ctx, overlap, f32::MIN, 0.0, size)?;
-    set_indices(ctx, selection.indices, None)
+    ctx.set_output_at(0, vector(&selection.indices, None)?)
 }
 
 #[register_kernel(device = Cpu, T = [f16, f32])]
@@ -255,7 +254,7 @@ fn non_max_suppression_v2<T: Score>(ctx: &mut KernelContext<'_, NonMaxSuppressio
     let size = size(ctx)?;
     let overlap = ensure_is_part(threshold::<T>(ctx, 3, "iou_threshold")?)?;
     let selection = selected(ctx, overlap, T::MIN, T::ZERO, size)?;
-    set_indices(ctx, selection.indices, None)
+    ctx.set_output_at(0, vector(&selection.indices, None)?)
 }
 
 #[register_kernel(device = Cpu, T = [f16, f32])]
@@ -264,7 +263,7 @@ fn non_max_suppression_v3<T: Score>(ctx: &mut KernelContext<'_, NonMaxSuppressio
     let overlap = ensure_is_part(threshold::<T>(ctx, 3, "iou_threshold")?)?;
     let score = threshold::<T>(ctx, 4, "score_threshold")?;
     let selection = selected(ctx, overlap, score, T::ZERO, size)?;
-    set_indices(ctx, selection.indices, None)
+    ctx.set_output_at(0, vector(&selection.indices, None)?)
 }
 
 #[register_kernel(device = Cpu, T = [f16, f32])]
@@ -277,7 +276,8 @@ fn non_max_suppression_v4<T: Score>(
     let score = threshold::<T>(ctx, 4, "score_threshold")?;
     let selection = selected(ctx, overlap, score, T::ZERO, size)?;
     let valid = selection.indices.len() as i32;
-    set_indices(ctx, selection.indices, attrs.pad_to_max_output_size.then_some(size as usize))?;
+    let padded = attrs.pad_to_max_output_size.then_some(size as usize);
+    ctx.set_output_at(0, vector(&selection.indices, padded)?)?;
     ctx.set_output_at(1, Tensor::scalar(valid))
 }
 
@@ -291,14 +291,11 @@ fn non_max_suppression_v5<T: Score>(
     let score = threshold::<T>(ctx, 4, "score_threshold")?;
     let sigma = threshold::<T>(ctx, 5, "soft_nms_sigma")?;
     ensure!(sigma >= T::ZERO, InvalidArgument, "soft_nms_sigma must be >= 0, not {}", sigma.into());
-    let Selection { indices, mut scores } = selected(ctx, overlap, score, sigma, size)?;
-    let (valid, pads) = (indices.len(), attrs.pad_to_max_output_size);
-    set_indices(ctx, indices, pads.then_some(size as usize))?;
-    if pads {
-        scratch::resize(&mut scores, size as usize, T::ZERO)?;
-    }
-    ctx.set_output_at(1, Tensor::vector(&scores)?)?;
-    ctx.set_output_at(2, Tensor::scalar(valid as i32))
+    let Selection { indices, scores } = selected(ctx, overlap, score, sigma, size)?;
+    let padded = attrs.pad_to_max_output_size.then_some(size as usize);
+    ctx.set_output_at(0, vector(&indices, padded)?)?;
+    ctx.set_output_at(1, vector(&scores, padded)?)?;
+    ctx.set_output_at(2, Tensor::scalar(indices.len() as i32))
 }
 
 #[register_kernel(device = Cpu)]
@@ -319,12 +316,18 @@ fn non_max_suppression_with_overlaps(ctx: &mut KernelContext<'_, NonMaxSuppressi
     let limits = Limits { size: ensure_size(size)?, overlap, score, sigma: 0.0 };
     let overlaps = overlaps.as_slice::<f32>()?;
     let selection = select_by(scores, &limits, |a, b| overlaps[a * count + b])?;
-    set_indices(ctx, selection.indices, None)
+    ctx.set_output_at(0, vector(&selection.indices, None)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_chosen_is_filled_up() {
+        assert_eq!(vector(&[3, 1], Some(4)).unwrap().as_slice::<i32>().unwrap(), [3, 1, 0, 0]);
+        assert_eq!(vector(&[2.5f32], None).unwrap().as_slice::<f32>().unwrap(), [2.5]);
+    }
 
     #[test]
     fn a_bound_of_floats_is_that_of_halves() {

@@ -3,11 +3,12 @@
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::{checked_shape, ensure_scalar};
+use kernlink_geometry::resize::pair;
+use kernlink_kernels_common::truncate::Truncate;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ImageProjectiveTransformV2, ImageProjectiveTransformV3};
 
-use super::draw::cut;
 use super::pixel::Pixel;
 
 /// Attr `fill_mode`: what is outside of an image.
@@ -57,6 +58,13 @@ fn clamped(place: f32, size: usize) -> f32 {
     if above > last { last } else { above }
 }
 
+/// A number of lines, counted with 64 bits as TensorFlow does it: places beyond them, infinite ones among them, are not brought
+/// into the image but, at last, to one of its ends.
+#[inline(always)]
+fn times(size: usize, count: i64) -> f32 {
+    (size as i64).wrapping_mul(count) as f32
+}
+
 impl Mode {
     /// Where in an image of `size` a place is taken from.
     #[inline(always)]
@@ -74,12 +82,13 @@ impl Mode {
             }
             Mode::Reflect => {
                 let twice = 2.0 * length;
+                let turns = |quotient: f32| times(2 * size, quotient.to_i64());
                 let mut inside = place;
                 if place < 0.0 {
-                    inside += twice * (-inside / twice).trunc();
+                    inside += turns(-inside / twice);
                     inside = if inside < -length { inside + twice } else { -inside - 1.0 };
                 } else if place > length - 1.0 {
-                    inside -= twice * (inside / twice).trunc();
+                    inside -= turns(inside / twice);
                     if inside >= length {
                         inside = twice - inside - 1.0;
                     }
@@ -90,9 +99,9 @@ impl Mode {
                 let period = length - 1.0;
                 let mut inside = place;
                 if place < 0.0 {
-                    inside += length * ((-inside / period).trunc() + 1.0);
+                    inside += times(size, (-inside / period).to_i64().wrapping_add(1));
                 } else if place > period {
-                    inside -= length * (inside / period).trunc();
+                    inside -= times(size, (inside / period).to_i64());
                 }
                 clamped(inside, size)
             }
@@ -120,7 +129,7 @@ impl<T: Pixel> Image<'_, T> {
 
     #[inline(always)]
     fn nearest(&self, y: f32, x: f32, target: &mut [T]) {
-        match self.at(cut(y.round()), cut(x.round())) {
+        match self.at(y.round().to_i64(), x.round().to_i64()) {
             Some(pixel) => target.copy_from_slice(pixel),
             None => target.fill(self.outside),
         }
@@ -135,7 +144,7 @@ impl<T: Pixel> Image<'_, T> {
             let lower = across[0] * c + across[1] * d;
             T::of_float(down[0] * upper + down[1] * lower)
         };
-        let (top, left) = (cut(top), cut(left));
+        let (top, left) = (top.to_i64(), left.to_i64());
         // Most places are between four pixels, which are two pairs in two lines.
         if top >= 0 && left >= 0 && top + 1 < self.rows as i64 && left + 1 < self.columns as i64 {
             let (count, line) = (target.len(), self.columns * self.channels);
@@ -230,11 +239,7 @@ fn image_projective_transform<dtype: Pixel>(way: &Way, ctx: &mut RawContext<'_>)
         "Input transform should be {batch} x 8 or 1 x 8, not of shape {}",
         transforms.shape()
     );
-    let size = ctx.input_at(2)?;
-    ensure!(size.rank() == 1, InvalidArgument, "output shape must be 1-dimensional, not of shape {}", size.shape());
-    let &[to_rows, to_columns] = size.as_slice::<i32>()? else {
-        bail!(InvalidArgument, "output shape must have two elements, not {}", size.num_elements());
-    };
+    let [to_rows, to_columns] = pair::<i32>(ctx.input_at(2)?, "output shape")?;
     ensure!(
         to_rows > 0 && to_columns > 0,
         InvalidArgument,

@@ -7,9 +7,9 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::random_floats::{normal64, uniform64};
 use smallvec::SmallVec;
 
-use super::float::{normal64, uniform64};
 use super::philox::Philox;
 
 /// Steps of the generator that a number may take.

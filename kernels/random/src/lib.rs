@@ -15,7 +15,6 @@ mod binomial;
 mod divisor;
 mod drawn;
 mod fill;
-mod float;
 mod gamma;
 mod generator;
 mod index_shuffle;

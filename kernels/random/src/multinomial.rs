@@ -5,12 +5,12 @@ use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::scratch::MakeRoom;
+use kernlink_kernels_common::random_floats::uniform64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Multinomial, StatelessMultinomial};
 
 use super::drawn::doubles;
 use super::fill::reserved;
-use super::float::uniform64;
 use super::philox::{Philox, Words};
 use super::source::{Stateful, seeded};
 

@@ -5,8 +5,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use kernlink::dtype::{Pod, bf16, f16};
 
 use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::random_floats::{ln, normal32, normal64, uniform32, uniform64};
 
-use super::float::{ln, normal32, normal64, uniform32, uniform64};
 use super::philox::{BLOCK, Philox};
 
 /// Words of a block of steps.

@@ -5,10 +5,11 @@ mod binary;
 mod control_flow;
 #[cfg(feature = "nn")]
 mod convolutions;
+#[cfg(feature = "image")]
+mod crops_and_colors;
 mod diagonals;
 mod einsum;
 mod gather;
-mod images;
 #[cfg(feature = "list")]
 mod lists;
 mod moves;
@@ -22,8 +23,6 @@ mod order;
 mod partitions;
 #[cfg(feature = "sparse")]
 mod picked;
-#[cfg(feature = "image")]
-mod pictures;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
@@ -32,6 +31,7 @@ mod ragged;
 #[cfg(feature = "random")]
 mod random;
 mod reductions;
+mod resized_images;
 mod scans;
 mod scatter;
 mod second;

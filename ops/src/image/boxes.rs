@@ -10,7 +10,7 @@ use crate::shapes;
     attr("T: {float, half} = DT_FLOAT"),
     input("images: T", "Images with 1, 3 or 4 channels."),
     input("boxes: float", "`[batch, boxes, 4]`, from 0, the first row or column, to 1, the last."),
-    output("output: T"),
+    output("output: T", "The images with the outlines."),
     shape_fn = drawn_boxes_shape,
 )]
 pub enum DrawnBoxes {

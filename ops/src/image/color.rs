@@ -49,7 +49,7 @@ pub enum Adjustments {
     input("contrast_factor: float", "A scalar."),
     input("min_value: float", "The least result, a scalar."),
     input("max_value: float", "The greatest result, a scalar."),
-    output("output: float"),
+    output("output: float", "The adjusted images."),
     attr("T: {uint8, int8, int16, int32, int64, float, double}"),
     deprecated(2, "Use AdjustContrastv2 instead"),
     shape_fn = adjust_contrast_shape,

@@ -37,8 +37,8 @@ fn crop_and_resize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("boxes: float", "As in `CropAndResize`."),
     input("box_ind: int32", "As in `CropAndResize`."),
     input("image_size: int32", "The shape of the images, a vector of 4."),
-    output("output: T"),
-    attr("T: {float, half, double}"),
+    output("output: T", "The gradient of the images, of their shape."),
+    attr("T: {float, half, double}", "The dtype of the images."),
     attr("method: {'bilinear', 'nearest'} = 'bilinear'", "As in `CropAndResize`."),
     shape_fn = |c| {
         let images = c.with_rank(c.make_shape_from_shape_tensor(3)?, 4)?;
@@ -53,7 +53,7 @@ pub struct CropAndResizeGradImage;
     input("image: T", "As in `CropAndResize`."),
     input("boxes: float", "As in `CropAndResize`."),
     input("box_ind: int32", "As in `CropAndResize`."),
-    output("output: float"),
+    output("output: float", "`[boxes, 4]`: the gradient of the boxes."),
     attr("T: {uint8, uint16, int8, int16, int32, int64, half, float, double}"),
     attr("method: {'bilinear'} = 'bilinear'", "As in `CropAndResize`."),
     shape_fn = shapes::shape_of_input::<2>,
@@ -64,10 +64,10 @@ pub struct CropAndResizeGradBoxes;
 #[register_op(
     input("image: T", "`[rows, columns, channels]`."),
     input("size: int64", "The rows and columns of the part, a vector."),
-    output("output: T"),
+    output("output: T", "The part, `[rows, columns, channels]`."),
     attr("T: {uint8, int8, int16, int32, int64, float, double}"),
     attr("seed: int = 0", "With `seed2` where the random numbers start; if both are 0, somewhere else each time."),
-    attr("seed2: int = 0"),
+    attr("seed2: int = 0", "See `seed`."),
     stateful,
     deprecated(8, "Random crop is now pure Python"),
     shape_fn = random_crop_shape,
@@ -76,10 +76,6 @@ pub struct RandomCrop;
 
 fn random_crop_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let image = c.with_rank(c.input(0), 3)?;
-    c.merge(c.input(1), c.vector(2))?;
-    let [rows, columns] = match c.input_i64s(1)?.as_deref() {
-        Some(&[rows, columns]) => [c.make_dim(rows), c.make_dim(columns)],
-        _ => [c.unknown_dim(), c.unknown_dim()],
-    };
+    let [rows, columns] = shapes::rows_and_columns(c, 1)?;
     shapes::output_shape(c, c.make_shape([rows, columns, c.dim(image, 2)]))
 }

@@ -15,7 +15,7 @@ use crate::shapes;
     input("input: float", "Images."),
     input("size: int32", "The rows and columns of the glimpses, a vector."),
     input("offsets: float", "`[batch, 2]`: the place of each image's glimpse, `[y, x]`."),
-    output("glimpse: float"),
+    output("glimpse: float", "`[batch, rows, columns, channels]`: the windows."),
     shape_fn = glimpse_shape,
 )]
 pub enum Glimpses {

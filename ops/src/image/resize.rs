@@ -9,7 +9,7 @@ use crate::shapes;
     attr("align_corners: bool = false", "Whether the centres of the corners stay where they are."),
     input("images: T", "Images."),
     input("size: int32", "The new numbers of rows and columns, a vector."),
-    output("resized_images: float"),
+    output("resized_images: float", "`[batch, rows, columns, channels]`, of the new size."),
     shape_fn = shapes::resize_shape,
 )]
 pub enum OtherResizing {
@@ -29,7 +29,7 @@ pub enum OtherResizing {
     attr("half_pixel_centers: bool = false", "As in `ResizeBicubic`."),
     input("grads: float", "The gradient of the resized images."),
     input("original_image: T", "The images, whose size alone matters."),
-    output("output: T"),
+    output("output: T", "The gradient of the original images, of their shape."),
     shape_fn = shapes::shape_of_input::<1>,
 )]
 pub struct ResizeBicubicGrad;
@@ -49,7 +49,7 @@ pub struct ResizeBicubicGrad;
     input("size: int32", "The numbers of rows and columns of the results, a vector."),
     input("scale: float", "The factors of rows and columns, above 0, a vector."),
     input("translation: float", "By how many rows and columns of the results the scaled images are moved, a vector."),
-    output("resized_images: float"),
+    output("resized_images: float", "`[batch, rows, columns, channels]`, of the new size."),
     shape_fn = shapes::resize_shape,
 )]
 pub struct ScaleAndTranslate;
@@ -63,7 +63,7 @@ pub struct ScaleAndTranslate;
     input("original_image: T", "The images, whose size alone matters."),
     input("scale: float", "As in `ScaleAndTranslate`."),
     input("translation: float", "As in `ScaleAndTranslate`."),
-    output("output: T"),
+    output("output: T", "The gradient of the original images, of their shape."),
     shape_fn = shapes::shape_of_input::<1>,
 )]
 pub struct ScaleAndTranslateGrad;

@@ -17,7 +17,7 @@ use crate::shapes;
         "`[batch, 8]`, or `[1, 8]` for all: `[a0, a1, a2, b0, b1, b2, c0, c1]` takes the result at `(x, y)` from `((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)`, where `k = c0 x + c1 y + 1`."
     ),
     input("output_shape: int32", "The rows and columns of the results, a vector."),
-    output("transformed_images: dtype"),
+    output("transformed_images: dtype", "`[batch, rows, columns, channels]`: what is seen of the images."),
     shape_fn = shapes::sized_images_of::<2>,
 )]
 pub enum ProjectiveTransforms {

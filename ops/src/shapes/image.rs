@@ -26,11 +26,19 @@ pub fn sized_images_of<const SIZE: usize>(c: &mut InferenceContext<'_>) -> Resul
 /// # Errors
 /// INVALID_ARGUMENT if that input is no vector of two elements.
 pub fn sized_images(c: &InferenceContext<'_>, batch: DimHandle, size: usize, channels: DimHandle) -> Result<()> {
+    let [rows, columns] = rows_and_columns(c, size)?;
+    output_shape(c, c.make_shape([batch, rows, columns, channels]))
+}
+
+/// Rows and columns, as input `size` holds them.
+///
+/// # Errors
+/// INVALID_ARGUMENT if that input is no vector of two elements.
+pub fn rows_and_columns(c: &InferenceContext<'_>, size: usize) -> Result<[DimHandle; 2]> {
     let shape = c.with_rank(c.input(size), 1)?;
     c.with_value(c.dim(shape, 0), 2)?;
-    let [rows, columns] = match c.input_i64s(size)?.as_deref() {
+    Ok(match c.input_i64s(size)?.as_deref() {
         Some(&[rows, columns]) => [c.make_dim(rows), c.make_dim(columns)],
         _ => [c.unknown_dim(), c.unknown_dim()],
-    };
-    output_shape(c, c.make_shape([batch, rows, columns, channels]))
+    })
 }

@@ -16,44 +16,6 @@ pub(super) fn round_to_odd(value: f64) -> f32 {
     f32::from_bits(if outwards { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
 }
 
-/// `cvttss2si` and `cvttsd2si`: what does not fit becomes the lowest number.
-pub(super) trait Truncate: Copy {
-    fn to_i32(self) -> i32;
-    fn to_i64(self) -> i64;
-    fn to_u64(self) -> u64;
-}
-
-macro_rules! truncate {
-    ($($t:ty),*) => {$(
-        impl Truncate for $t {
-            #[inline(always)]
-            fn to_i32(self) -> i32 {
-                if self < 2_147_483_648.0 && self > -2_147_483_649.0 {
-                    // SAFETY: just checked to be in range.
-                    unsafe { self.to_int_unchecked() }
-                } else {
-                    i32::MIN
-                }
-            }
-            #[inline(always)]
-            fn to_i64(self) -> i64 {
-                if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&self) {
-                    // SAFETY: just checked to be in range.
-                    unsafe { self.to_int_unchecked() }
-                } else {
-                    i64::MIN
-                }
-            }
-            #[inline(always)]
-            fn to_u64(self) -> u64 {
-                let low = self.to_i64();
-                (low | ((self - 9_223_372_036_854_775_808.0).to_i64() & (low >> 63))) as u64
-            }
-        }
-    )*};
-}
-truncate!(f32, f64);
-
 /// The step between the two complex dtypes.
 pub(super) fn between_complex(from: DataType, to: DataType) -> Option<Step> {
     /// # Safety

@@ -3,9 +3,10 @@
 use kernlink::dtype::{Complex32, Complex64, DataType, Float8E4M3Fn, Float8E5M2, Int4, UInt4, bf16, f16};
 
 use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::truncate::Truncate;
 use kernlink_kernels_common::widest;
 
-use super::convert::{Truncate, round_to_odd};
+use super::convert::round_to_odd;
 use super::load::each;
 use super::{Step, Wide};
 

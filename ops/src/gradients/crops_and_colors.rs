@@ -1,48 +1,13 @@
-//! Images that are cropped, resized by cubic functions, scaled, transformed, or given in other colours.
+//! Images that are cropped, transformed, or given in other colours.
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
-use super::images::sides;
+use super::resized_images::sides;
 use super::{scalar_like, shape_of};
 use crate::*;
-
-/// To `half`, `bfloat16` and integers nothing flows.
-#[register_gradient(op = ResizeBicubic)]
-fn resize_bicubic_gradient(
-    g: &mut GradientScope<'_>,
-    align_corners: bool,
-    half_pixel_centers: bool,
-    images: Value,
-    d_resized_images: Value,
-) -> Result<(Option<Value>, NoGradient)> {
-    if !matches!(g.dtype(images)?, DataType::Float | DataType::Double) {
-        return Ok((None, NoGradient));
-    }
-    let flow = resize_bicubic_grad(g, d_resized_images, images).align_corners(align_corners);
-    Ok((Some(flow.half_pixel_centers(half_pixel_centers).build()?), NoGradient))
-}
-
-#[register_gradient(op = ScaleAndTranslate)]
-fn scale_and_translate_gradient(
-    g: &mut GradientScope<'_>,
-    kernel_type: String,
-    antialias: bool,
-    images: Value,
-    scale: Value,
-    translation: Value,
-    d_resized_images: Value,
-) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
-    // The gradient's op takes images of `float`, whose size is all that matters.
-    let dtype = g.dtype(images)?;
-    let size = if dtype == DataType::Float { images } else { cast(g, images, DataType::Float).build()? };
-    let flow = scale_and_translate_grad(g, d_resized_images, size, scale, translation).kernel_type(&kernel_type);
-    let flow = flow.antialias(antialias).build()?;
-    let flow = if dtype == DataType::Float { flow } else { cast(g, flow, dtype).build()? };
-    Ok((flow, NoGradient, NoGradient, NoGradient))
-}
 
 /// What flows to the boxes is that of the bilinear method, whatever the method.
 #[register_gradient(op = CropAndResize)]

@@ -10,19 +10,19 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, PI};
 
 /// The float of 23 random bits, from 0 up to but without 1.
 #[inline(always)]
-pub(super) fn uniform32(bits: u32) -> f32 {
+pub fn uniform32(bits: u32) -> f32 {
     f32::from_bits(127 << 23 | bits & 0x7f_ffff) - 1.0
 }
 
 /// The double of 52 random bits, from 0 up to but without 1.
 #[inline(always)]
-pub(super) fn uniform64(high: u32, low: u32) -> f64 {
+pub fn uniform64(high: u32, low: u32) -> f64 {
     f64::from_bits(1023 << 52 | u64::from(high & 0xf_ffff) << 32 | u64::from(low)) - 1.0
 }
 
 /// Two normal numbers, by Box and Muller.
 #[inline(always)]
-pub(super) fn normal32(bits: [u32; 2]) -> [f32; 2] {
+pub fn normal32(bits: [u32; 2]) -> [f32; 2] {
     let radius = (-2.0 * ln(uniform32(bits[0]).max(1e-7))).sqrt();
     let (sin, cos) = sin_cos((2.0 * PI * f64::from(uniform32(bits[1]))) as f32);
     [sin * radius, cos * radius]
@@ -30,7 +30,7 @@ pub(super) fn normal32(bits: [u32; 2]) -> [f32; 2] {
 
 /// Two normal doubles, by Box and Muller.
 #[inline]
-pub(super) fn normal64(bits: [u32; 4]) -> [f64; 2] {
+pub fn normal64(bits: [u32; 4]) -> [f64; 2] {
     let radius = (-2.0 * uniform64(bits[0], bits[1]).max(1e-7).ln()).sqrt();
     let (sin, cos) = (2.0 * PI * uniform64(bits[2], bits[3])).sin_cos();
     [sin * radius, cos * radius]
@@ -58,7 +58,7 @@ const LN_TABLE: [(u64, u64); 16] = [
 
 /// The natural logarithm of a normal number above zero, or of zero.
 #[inline(always)]
-pub(super) fn ln(x: f32) -> f32 {
+pub fn ln(x: f32) -> f32 {
     if x == 0.0 {
         return f32::NEG_INFINITY;
     }
@@ -77,7 +77,7 @@ pub(super) fn ln(x: f32) -> f32 {
 
 /// The sine and the cosine of a number from 0 to 2π.
 #[inline(always)]
-pub(super) fn sin_cos(x: f32) -> (f32, f32) {
+pub fn sin_cos(x: f32) -> (f32, f32) {
     const COS: [f64; 4] = [
         f64::from_bits(0xbfdffffffd0c621c),
         f64::from_bits(0x3fa55553e1068f19),

@@ -1,4 +1,4 @@
-//! Images that are resized or cut into patches.
+//! Images that are resized, scaled, or cut into patches.
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
@@ -106,4 +106,39 @@ fn extract_image_patches_gradient(
     let sides = pack(g, [image[1], image[2], batch, depth]).build()?;
     let summed = reshape(g, summed, sides).build()?;
     transpose(g, summed, &[2i32, 0, 1, 3][..]).build()
+}
+
+/// To `half`, `bfloat16` and integers nothing flows.
+#[register_gradient(op = ResizeBicubic)]
+fn resize_bicubic_gradient(
+    g: &mut GradientScope<'_>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+    images: Value,
+    d_resized_images: Value,
+) -> Result<(Option<Value>, NoGradient)> {
+    if !matches!(g.dtype(images)?, DataType::Float | DataType::Double) {
+        return Ok((None, NoGradient));
+    }
+    let flow = resize_bicubic_grad(g, d_resized_images, images).align_corners(align_corners);
+    Ok((Some(flow.half_pixel_centers(half_pixel_centers).build()?), NoGradient))
+}
+
+#[register_gradient(op = ScaleAndTranslate)]
+fn scale_and_translate_gradient(
+    g: &mut GradientScope<'_>,
+    kernel_type: String,
+    antialias: bool,
+    images: Value,
+    scale: Value,
+    translation: Value,
+    d_resized_images: Value,
+) -> Result<(Value, NoGradient, NoGradient, NoGradient)> {
+    // The gradient's op takes images of `float`, whose size is all that matters.
+    let dtype = g.dtype(images)?;
+    let size = if dtype == DataType::Float { images } else { cast(g, images, DataType::Float).build()? };
+    let flow = scale_and_translate_grad(g, d_resized_images, size, scale, translation).kernel_type(&kernel_type);
+    let flow = flow.antialias(antialias).build()?;
+    let flow = if dtype == DataType::Float { flow } else { cast(g, flow, dtype).build()? };
+    Ok((flow, NoGradient, NoGradient, NoGradient))
 }
