@@ -130,6 +130,16 @@ def unary(file):
     for dtype in ("float", "double"):
         file.case(f"Erfinv_{dtype}", lambda x: raw.Erfinv(x=x), [file.values(dtype, (4,), -0.9, 0.9)])
         file.case(f"Ndtri_{dtype}", lambda x: raw.Ndtri(x=x), [file.values(dtype, (4,), 0.1, 0.9)])
+        for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "Dawsn", "FresnelCos", "FresnelSin"):
+            for low, high in ((-1.5, 1.5), (2.0, 12.0)):
+                file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(x=x), [file.values(dtype, (2, 3), low, high)])
+        for op in ("BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Expint", "Spence"):
+            for low, high in ((0.2, 1.5), (2.0, 12.0)):
+                file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(x=x), [file.values(dtype, (2, 3), low, high)])
+        zeros = np.zeros(2, DTYPES[dtype].as_numpy_dtype)
+        for op in ("BesselI0e", "BesselI1", "BesselI1e", "BesselJ1"):
+            file.case(f"{op}_{dtype}_zero", lambda x, f=getattr(raw, op): f(x=x), [zeros], False)
+        file.case(f"Spence_{dtype}_one", lambda x: raw.Spence(x=x), [zeros + 1], False)
 
 
 def binary(file):
@@ -138,8 +148,9 @@ def binary(file):
     of_all = ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "Pow")
     # Of complex numbers TensorFlow does not take the conjugate of the slope of MulNoNan, Xlogy and Xdivy, and lets the
     # imaginary part of what flows back to the real SquaredDifference flow on.
-    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv", "MulNoNan", "SquaredDifference", "Xlogy", "Xdivy")
-    positive = {"Pow", "RealDiv", "Div", "DivNoNan", "Xlogy", "Xdivy", "FloorMod", "FloorDiv"}
+    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv", "MulNoNan", "SquaredDifference", "Xlogy",
+                 "Xlog1py", "Xdivy")
+    positive = {"Pow", "RealDiv", "Div", "DivNoNan", "Xlogy", "Xlog1py", "Xdivy", "FloorMod", "FloorDiv"}
     for op in of_all + of_floats:
         for dtype in ALL if op in of_all else FLOATS:
             if op == "Atan2" and dtype in ("half", "bfloat16"):
@@ -154,7 +165,7 @@ def binary(file):
     zeros = [np.array([0.0, 0.0, 2.0, -1.0], np.float32), np.array([0.0, 1.0, 0.0, 2.0], np.float32)]
     for op in ("Maximum", "Minimum", "SquaredDifference"):
         file.case(f"{op}_ties", lambda x, y, f=getattr(raw, op): f(x=x, y=y), ties)
-    for op in ("Pow", "DivNoNan", "MulNoNan", "Xlogy", "Xdivy"):
+    for op in ("Pow", "DivNoNan", "MulNoNan", "Xlogy", "Xlog1py", "Xdivy"):
         file.case(f"{op}_zeros", lambda x, y, f=getattr(raw, op): f(x=x, y=y), zeros)
     for dtype in FLOATS:
         condition = np.array([[True], [False]])
@@ -500,6 +511,9 @@ def seconds(file):
             for op in ("Igamma", "Igammac"):
                 file.case(f"{op}_{dtype}", lambda a, x, f=getattr(raw, op): f(a=a, x=x),
                           [file.values(dtype, a, 0.5, 4.0), file.values(dtype, b, 0.2, 6.0)])
+            if a == b or b == () or a == ():
+                file.case(f"Betainc_{dtype}", lambda x, a, b: raw.Betainc(a=a, b=b, x=x), [
+                    file.values(dtype, b, 0.1, 0.9), file.values(dtype, a, 0.5, 4.0), file.values(dtype, a, 0.5, 4.0)])
             order = file.random.integers(1, 4, a).astype(DTYPES[dtype].as_numpy_dtype)
             file.case(f"Polygamma_{dtype}", lambda a, x: raw.Polygamma(a=a, x=x), [order, file.values(dtype, b, 0.5, 3.0)])
             if len(a) == len(b):
@@ -530,6 +544,13 @@ def places(file):
             input=x, seq_lengths=[2, 3], seq_dim=1, batch_dim=0), [x(2, 3, 2)])
         file.case(f"SpaceToBatchND_{dtype}", lambda x: raw.SpaceToBatchND(
             input=x, block_shape=[2], paddings=[[1, 0]]), [x(2, 3, 2)])
+        if dtype in FLOATS:
+            file.case(f"SpaceToBatch_{dtype}", lambda x: raw.SpaceToBatch(
+                input=x, paddings=[[1, 0], [0, 1]], block_size=2), [x(1, 3, 5, 2)])
+            file.case(f"BatchToSpace_{dtype}", lambda x: raw.BatchToSpace(
+                input=x, crops=[[1, 0], [0, 1]], block_size=2), [x(4, 2, 3, 1)])
+        if dtype in ("float", "half", "bfloat16"):
+            file.case(f"ApproxTopK_{dtype}", lambda x: raw.ApproxTopK(input=x, k=2)[0], [x(2, 5)])
         file.case(f"BatchToSpaceND_{dtype}", lambda x: raw.BatchToSpaceND(input=x, block_shape=[2], crops=[[1, 0]]), [x(2, 2, 2)])
         file.case(f"StridedSliceGrad_{dtype}", lambda x: raw.StridedSliceGrad(
             shape=[3, 5], begin=[1, 4], end=[2, 0], strides=[1, -2], dy=x, shrink_axis_mask=1), [x(2)])
