@@ -171,9 +171,12 @@ fn data_format_dim_map<T: Number + Into<i64>>(
     type Op = ops::DataFormatDimMap;
     let x = ctx.input(Op::X)?;
     let mut y = ctx.allocate_output(Op::Y, x.shape())?;
-    // What is beyond the dimensions goes round.
+    let count = places.len() as i64;
     for (y, &x) in y.as_mut_slice::<T>()?.iter_mut().zip(x.as_slice::<T>()?) {
-        *y = T::from_i64(places[x.into().rem_euclid(places.len() as i64) as usize] as i64);
+        let x = x.into();
+        // What is beyond the dimensions goes round, or, below them, is the last or the first.
+        let dimension = if x < 0 { x + count } else { x } % count;
+        *y = T::from_i64(places[if dimension < 0 { count - 1 } else { dimension } as usize] as i64);
     }
     ctx.set_output(Op::Y, y)
 }

@@ -23,8 +23,8 @@ pub enum Bounds {
 
 fn bound_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 2)?;
-    let values = c.with_rank(c.input(1), 2)?;
-    shapes::output_shape(c, values)
+    c.with_rank(c.input(1), 2)?;
+    shapes::output_shape(c, c.input(1))
 }
 
 /// The coordinates of elements that are given by their places in row-major order: a column for each of `indices`, or a vector
@@ -75,7 +75,7 @@ mod tests {
     fn bounds_are_for_values() {
         let op = || infer::<LowerBound>().attr("T", kernlink::dtype::DataType::Float);
         op().ok("[1,5];[1,?]", "in1");
-        op().ok("?;?", "[?,?]");
+        op().ok("?;?", "in1");
         op().error("must be rank 2", "[5];[1,2]");
         op().error("must be rank 2", "[1,5];[2]");
     }

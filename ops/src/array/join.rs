@@ -80,7 +80,13 @@ fn parallel_concat_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let rows = c.with_rank_at_least(output, 1)?;
     let row = c.replace_dim(rows, 0, c.make_dim(1))?;
     for index in 0..c.num_inputs() {
-        c.merge(c.input(index), row)?;
+        let input = c.input(index);
+        ensure!(
+            c.fully_defined(input),
+            InvalidArgument,
+            "All input shapes must be fully defined; that of {index} is not"
+        );
+        c.merge(input, row)?;
     }
     shapes::output_shape(c, output)
 }

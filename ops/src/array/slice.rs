@@ -295,7 +295,7 @@ fn found_by_hardware(size: i64, whole: i64, rank: usize, k: i64, recall: f32) ->
     let halvings = (whole / kept).checked_ilog2().unwrap_or(0);
     let tiles = (size as u64).div_ceil(tile as u64);
     let halvings = halvings.min(tiles.checked_ilog2().unwrap_or(0));
-    tiles.div_ceil(1 << halvings) as i64 * tile
+    (tiles.div_ceil(1 << halvings) as i64).saturating_mul(tile)
 }
 
 /// The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] *

@@ -611,6 +611,48 @@ def pool(op):
     return [P(image(data_format))], attrs
 
 
+def volume():
+    return R.choice([[2, 5, 6, 7, 4], [None, 5, None, 7, 4], [2, 3, 9, 4, 4], [1, 5, 6, 7, None], shape(5), shape(4)])
+
+
+def moves(name):
+    return {name: [1, R.randint(1, 3), R.randint(1, 3), R.randint(1, 3), 1], "padding": R.choice(["SAME", "VALID"])}
+
+
+@case("Conv3D")
+def convolve(op):
+    filter = R.choice([[2, 3, 2, 4, 5], [1, 1, 3, 4, None], [None, 3, 2, 4, 5], [2, 2, 2, 3, 1], shape(5), [3, 3, 4, 5]])
+    return [P(volume()), P(filter)], {**moves("strides"), "data_format": R.choice(["NDHWC", "NDHWC", "NCDHW"])}
+
+
+@case("Conv3DBackpropInputV2", "Conv3DBackpropFilterV2")
+def convolve_back(op):
+    sizes = maybe(R.choice([[2, 5, 6, 7, 4], [2, 5, 6, 7, 4], [2, 5, 6, 7], [2, 5, -2, 7, 4], 5]), index() if op.endswith("InputV2") else "int32")
+    others = [P(shape(5)), P(shape(5))]
+    return [sizes, *others] if op.endswith("InputV2") else [others[0], sizes, others[1]], moves("strides")
+
+
+@case("MaxPool3D", "AvgPool3D")
+def pool_volumes(op):
+    return [P(volume())], {**moves("ksize"), **moves("strides"), "data_format": R.choice(["NDHWC", "NDHWC", "NCDHW"])}
+
+
+@case("MaxPool3DGrad", "MaxPool3DGradGrad")
+def pool_volumes_back(op):
+    x = volume()
+    return [P(x), P(shape(5)), P(twist(x))], {**moves("ksize"), **moves("strides")}
+
+
+@case("AvgPool3DGrad")
+def mean_volumes_back(op):
+    return [maybe(R.choice([[2, 5, 6, 7, 4], [2, 5, 6, 7], [2, 5, -2, 7, 4], 5]), "int32"), P(shape(5))], {**moves("ksize"), **moves("strides")}
+
+
+@case("ExtractVolumePatches")
+def patches_of_volumes(op):
+    return [P(volume())], {**moves("ksizes"), **moves("strides")}
+
+
 @case("BiasAdd")
 def bias(op):
     x = R.choice([shape(), [2, 4, 4], [2, 5, 5, 4], [None, 4, 3]])
