@@ -454,6 +454,34 @@ def images(file):
                         [file.values(dtype, (2, 2, 2, 2)), file.values(dtype, (2, 2, 2, 2)), file.values("float", (2,))])
 
 
+def volumes(file):
+    """Convolutions and pools of volumes."""
+    for dtype in FLOATS:
+        x = lambda *shape: file.values(dtype, shape)
+        for padding, strides, out in (("SAME", [1, 1, 2, 1, 1], (1, 3, 2, 4, 2)), ("VALID", [1, 2, 1, 1, 1], (1, 1, 3, 3, 2))):
+            common = {"strides": strides, "padding": padding}
+            sizes, filters = (1, 3, 4, 4, 2), (2, 2, 2, 2, 2)
+            file.case(f"Conv3D_{dtype}_{padding}", lambda x, w, c=common: raw.Conv3D(input=x, filter=w, **c), [x(*sizes), x(*filters)])
+            file.case(f"Conv3DBackpropInputV2_{dtype}_{padding}", lambda w, d, c=common, n=sizes: raw.Conv3DBackpropInputV2(
+                input_sizes=n, filter=w, out_backprop=d, **c), [x(*filters), x(*out)])
+            file.case(f"Conv3DBackpropFilterV2_{dtype}_{padding}", lambda x, d, c=common, n=filters: raw.Conv3DBackpropFilterV2(
+                input=x, filter_sizes=n, out_backprop=d, **c), [x(*sizes), x(*out)])
+        if dtype not in ("float", "bfloat16"):
+            continue
+        for padding, out in (("SAME", (1, 2, 4, 2, 2)), ("VALID", (1, 1, 3, 2, 2))):
+            common = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1], "padding": padding}
+            volume = x(1, 3, 4, 4, 2)
+            file.case(f"AvgPool3D_{dtype}_{padding}", lambda x, c=common: raw.AvgPool3D(input=x, **c), [volume])
+            file.case(f"AvgPool3DGrad_{dtype}_{padding}", lambda d, c=common: raw.AvgPool3DGrad(
+                orig_input_shape=[1, 3, 4, 4, 2], grad=d, **c), [x(*out)])
+            file.case(f"MaxPool3D_{dtype}_{padding}", lambda x, c=common: raw.MaxPool3D(input=x, **c), [volume])
+            if dtype == "float":
+                file.case(f"MaxPool3DGrad_{padding}", lambda x, d, c=common: raw.MaxPool3DGrad(
+                    orig_input=x, orig_output=raw.MaxPool3D(input=x, **c), grad=d, **c), [volume, x(*out)])
+                file.case(f"MaxPool3DGradGrad_{padding}", lambda x, d, c=common: raw.MaxPool3DGradGrad(
+                    orig_input=x, orig_output=raw.MaxPool3D(input=x, **c), grad=d, **c), [volume, x(1, 3, 4, 4, 2)])
+
+
 def pictures(file):
     """Images that are cropped, resized by cubic functions, scaled, transformed, or given in other colours."""
     ways = ((False, False), (True, False), (False, True))
@@ -550,7 +578,7 @@ def places(file):
             file.case(f"BatchToSpace_{dtype}", lambda x: raw.BatchToSpace(
                 input=x, crops=[[1, 0], [0, 1]], block_size=2), [x(4, 2, 3, 1)])
         if dtype in ("float", "half", "bfloat16"):
-            file.case(f"ApproxTopK_{dtype}", lambda x: raw.ApproxTopK(input=x, k=2)[0], [x(2, 5)])
+            file.case(f"ApproxTopK_{dtype}", lambda x: raw.ApproxTopK(input=x, k=2)[0], [x(2, 5)], False)
         file.case(f"BatchToSpaceND_{dtype}", lambda x: raw.BatchToSpaceND(input=x, block_shape=[2], crops=[[1, 0]]), [x(2, 2, 2)])
         file.case(f"StridedSliceGrad_{dtype}", lambda x: raw.StridedSliceGrad(
             shape=[3, 5], begin=[1, 4], end=[2, 0], strides=[1, -2], dy=x, shrink_axis_mask=1), [x(2)])
@@ -667,7 +695,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, pictures, seconds, places, sparse, others):
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, seconds, places, sparse, others):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))
