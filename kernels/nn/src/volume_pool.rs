@@ -16,7 +16,7 @@ fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
 }
 
-/// The greater of each channel; NaN is passed over.
+/// The greatest of each channel. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
 #[register_kernel(device = Cpu, T = [f32, bf16], state = |ctx| pooling(ctx))]
 fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxPool3D>) -> Result<()> {
     let input = ctx.input(MaxPool3D::INPUT)?;
@@ -24,12 +24,11 @@ fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxP
     let channels = windows.channels;
     let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(channels)?)?;
     let input = input.as_slice::<T>()?;
-    let least = T::from_f64(f64::NEG_INFINITY);
     if channels > 0 {
         let cost = windows.patch() / channels;
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, channels, cost, |first, piece| {
             for (window, greatest) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
-                greatest.fill(least);
+                greatest.fill(T::MIN);
                 windows.pixels(window, |pixel| {
                     for (greatest, &value) in greatest.iter_mut().zip(&input[pixel * channels..]) {
                         *greatest = if value > *greatest { value } else { *greatest };
