@@ -55,6 +55,9 @@ def element_wise():
     for op in ("Asin", "Acos", "Atanh", "Erfinv"):
         yield unary(op, low=-0.9, high=0.9)
     yield unary("Ndtri", low=0.1, high=0.9)
+    for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1",
+               "BesselK1e", "BesselY0", "BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"):
+        yield unary(op, low=0.1, high=20)
     yield unary("Acosh", low=1, high=9)
     for op in ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Softplus", "Softsign"):
         yield unary(op, argument="features")
@@ -255,6 +258,24 @@ def convolutions():
     yield item("Conv3D", "1x16x28x28x16 by 3x3x3x16x16",
                {"input": tensor([1, 16, 28, 28, 16]), "filter": tensor([3, 3, 3, 16, 16])},
                strides=[1, 1, 1, 1, 1], padding="SAME")
+    volume, kernel = [1, 16, 28, 28, 16], [3, 3, 3, 16, 16]
+    ones = {"strides": [1, 1, 1, 1, 1], "padding": "SAME"}
+    for stride in (1, 2):
+        moves = {"strides": [1, stride, stride, stride, 1], "padding": "SAME"}
+        back = [1, 16 // stride, 28 // stride, 28 // stride, 16]
+        yield item("Conv3DBackpropInputV2", f"1x16x28x28x16 by 3x3x3x16x16 /{stride}",
+                   {"input_sizes": value(volume), "filter": tensor(kernel), "out_backprop": tensor(back)}, **moves)
+        yield item("Conv3DBackpropFilterV2", f"1x16x28x28x16 by 3x3x3x16x16 /{stride}",
+                   {"input": tensor(volume), "filter_sizes": value(kernel), "out_backprop": tensor(back)}, **moves)
+    windows = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}
+    half = [1, 8, 14, 14, 16]
+    for op in ("MaxPool3D", "AvgPool3D"):
+        yield item(op, "1x16x28x28x16 by 2x2x2", {"input": tensor(volume)}, **windows)
+    for op, back in (("MaxPool3DGrad", half), ("MaxPool3DGradGrad", volume)):
+        yield item(op, "1x16x28x28x16 by 2x2x2", {"orig_input": tensor(volume), "orig_output": tensor(half), "grad": tensor(back)},
+                   **windows)
+    yield item("AvgPool3DGrad", "1x16x28x28x16 by 2x2x2", {"orig_input_shape": value(volume), "grad": tensor(half)}, **windows)
+    yield item("ExtractVolumePatches", "1x16x28x28x16 by 3x3x3", {"input": tensor(volume)}, ksizes=[1, 3, 3, 3, 1], **ones)
     yield item("Dilation2D", "1x56x56x32 by 3x3", {"input": tensor([1, 56, 56, 32]), "filter": tensor([3, 3, 32])},
                strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
     for side in ("Input", "Filter"):

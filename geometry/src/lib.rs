@@ -37,3 +37,4 @@ pub mod split;
 pub mod stitch;
 pub mod strided;
 pub mod training;
+pub mod volume;

@@ -127,6 +127,9 @@ pub enum Identities {
     PreventGradient,
     /// Passes on a copy of `input` that later writes to its buffer do not reach.
     Snapshot,
+    /// Passes `input` on; the graph's author promises that it is the same in each run.
+    #[op(stateful)]
+    GuaranteeConst,
 }
 
 /// Passes a list of tensors on, without copying them.

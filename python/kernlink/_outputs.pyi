@@ -6,6 +6,10 @@ from ._kernlink import Tensor
 
 def of(op: dict[str, Any]) -> Any: ...
 
+class ApproxTopK(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class BarrierTakeMany(NamedTuple):
     indices: Tensor
     keys: Tensor

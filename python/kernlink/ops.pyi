@@ -310,6 +310,18 @@ def apply_rms_prop(
 ) -> Tensor:
     """A step of RMSProp."""
 
+def approx_top_k(
+    input: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> _outputs.ApproxTopK:
+    """The `k` greatest or least elements along a dimension, or nearly, and where they stood."""
+
 def approximate_equal(x: TensorLike, y: TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
     """Whether `abs(x - y) < tolerance`."""
 
@@ -414,6 +426,27 @@ def avg_pool(
     name: str | None = None,
 ) -> Tensor:
     """The mean of each window; what lies outside of `value` does not count."""
+
+def avg_pool3d(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window of volumes; what lies outside of `input` does not count."""
+
+def avg_pool3d_grad(
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`AvgPool3D`]."""
 
 def avg_pool_grad(
     orig_input_shape: TensorLike,
@@ -523,8 +556,50 @@ def batch_norm_with_global_normalization_grad(
 ) -> _outputs.BatchNormWithGlobalNormalizationGrad:
     """The gradient of [`BatchNormWithGlobalNormalization`]."""
 
+def batch_to_space(input: TensorLike, crops: TensorLike, block_size: int, name: str | None = None) -> Tensor:
+    """Squares moved from the batch dimension back into the image, which is then cropped: undoes [`SpaceToBatch`]."""
+
 def batch_to_space_nd(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`]."""
+
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the first kind and order 0."""
+
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselI0`] times `exp(-|x|)`."""
+
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the first kind and order 1."""
+
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselI1`] times `exp(-|x|)`."""
+
+def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind and order 0."""
+
+def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind and order 1."""
+
+def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind and order 0. Infinite from 0 down."""
+
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselK0`] times `exp(x)`."""
+
+def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind and order 1. Infinite from 0 down."""
+
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselK1`] times `exp(x)`."""
+
+def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind and order 0. −∞ from 0 down."""
+
+def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind and order 1. −∞ from 0 down."""
+
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The regularised incomplete beta function, `I_x(a, b)`."""
 
 def bias_add(
     value: TensorLike,
@@ -695,6 +770,41 @@ def conv2d_backprop_input(
 ) -> Tensor:
     """The gradient of `Conv2D` with respect to its input."""
 
+def conv3d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 3-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
+
+def conv3d_backprop_filter_v2(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its filter."""
+
+def conv3d_backprop_input_v2(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its input."""
+
 def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine of `x` in radians."""
 
@@ -765,6 +875,25 @@ def cumulative_logsumexp(
     name: str | None = None,
 ) -> Tensor:
     """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
+
+def data_format_dim_map(
+    x: TensorLike,
+    src_format: str | bytes = 'NHWC',
+    dst_format: str | bytes = 'NCHW',
+    name: str | None = None,
+) -> Tensor:
+    """Dimensions of `src_format` as dimensions of `dst_format`. Negative ones are counted from the end."""
+
+def data_format_vec_permute(
+    x: TensorLike,
+    src_format: str | bytes = 'NHWC',
+    dst_format: str | bytes = 'NCHW',
+    name: str | None = None,
+) -> Tensor:
+    """A vector with an element for each dimension of `src_format`, or a matrix with a pair, in the order of `dst_format`; or those of the spatial dimensions alone."""
+
+def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
+    """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """Each string from base64, in the alphabet that is safe in URLs."""
@@ -1016,6 +1145,9 @@ def exp(x: TensorLike, name: str | None = None) -> Tensor:
 def expand_dims(input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`input` with one more dimension, of size 1."""
 
+def expint(x: TensorLike, name: str | None = None) -> Tensor:
+    """The exponential integral Ei, of what is not negative."""
+
 def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """`e^x - 1`, precise where `x` is near zero."""
 
@@ -1052,6 +1184,15 @@ def extract_image_patches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def extract_volume_patches(
+    input: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The patches under a sliding window, each laid out along the channels: `[batch, depths, rows, columns, ksizes[1] * ksizes[2] * ksizes[3] * channels]`."""
 
 def fifo_queue(
     component_types: Sequence[DTypeLike],
@@ -1103,6 +1244,12 @@ def for_(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
+    """Fresnel's cosine integral: that of `cos(πt²/2)` from 0 to `x`."""
+
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
+    """Fresnel's sine integral: that of `sin(πt²/2)` from 0 to `x`."""
 
 def fused_batch_norm(
     x: TensorLike,
@@ -1220,6 +1367,9 @@ def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
+
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on; the graph's author promises that it is the same in each run."""
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Red, green and blue of colours whose parts are hue, saturation and value."""
@@ -1537,6 +1687,14 @@ def lookup_table_size_v2(table_handle: TensorLike, name: str | None = None) -> T
 def loop_cond(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on whether the loop goes on."""
 
+def lower_bound(
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The first place in a sorted row at which a value can be inserted so that the row stays sorted."""
+
 def map_clear(
     dtypes: Sequence[DTypeLike],
     capacity: int = 0,
@@ -1704,6 +1862,40 @@ def max_pool(
     name: str | None = None,
 ) -> Tensor:
     """The greatest element in each window."""
+
+def max_pool3d(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window of volumes."""
+
+def max_pool3d_grad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MaxPool3D`]. Of equal elements each takes the whole of what flows back."""
+
+def max_pool3d_grad_grad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MaxPool3DGrad`] with respect to `grad`: what flows to the first of the greatest elements."""
 
 def max_pool_grad(
     orig_input: TensorLike,
@@ -2146,6 +2338,9 @@ def padding_fifo_queue_v2(
 ) -> Tensor:
     """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
 
+def parallel_concat(values: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
+    """Tensors with one row each, one below the other."""
+
 def parallel_dynamic_stitch(
     indices: Sequence[TensorLike],
     data: Sequence[TensorLike],
@@ -2187,6 +2382,9 @@ def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | No
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of [`Digamma`] of order `a`, a whole number."""
+
+def population_count(x: TensorLike, name: str | None = None) -> Tensor:
+    """How many bits of `x` are 1."""
 
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
@@ -3620,6 +3818,9 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 def softsign_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Softsign`: `gradients / (1 + |features|)²`."""
 
+def space_to_batch(input: TensorLike, paddings: TensorLike, block_size: int, name: str | None = None) -> Tensor:
+    """Squares of an image, zero-padded first, moved into the batch dimension: [`SpaceToBatchND`] of two dimensions."""
+
 def space_to_batch_nd(
     input: TensorLike,
     block_shape: TensorLike,
@@ -4191,6 +4392,9 @@ def sparse_to_sparse_set_operation(
     name: str | None = None,
 ) -> _outputs.SparseToSparseSetOperation:
     """As `DenseToDenseSetOperation`, with two sparse tensors."""
+
+def spence(x: TensorLike, name: str | None = None) -> Tensor:
+    """Spence's integral: that of `-ln(t) / (t - 1)` from 1 to `x`."""
 
 def split(axis: TensorLike, value: TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
     """`value` cut into `num_split` equal pieces along one dimension; its size must be a multiple of that."""
@@ -5362,6 +5566,9 @@ def unique_with_counts_v2(
 def unpack(value: TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """The slices of `value` along one dimension, without that dimension."""
 
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """The coordinates of elements that are given by their places in row-major order: a column for each of `indices`, or a vector if that is a scalar."""
+
 def unsorted_segment_join(
     inputs: TensorLike,
     segment_ids: TensorLike,
@@ -5412,6 +5619,14 @@ def unstage(
     name: str | None = None,
 ) -> list[Tensor]:
     """Takes the tensors that came first out of a staging area; waits while there are none."""
+
+def upper_bound(
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The last place in a sorted row at which a value can be inserted so that the row stays sorted."""
 
 def var_handle_op(
     dtype: DTypeLike,
@@ -5466,6 +5681,9 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x * log(1 + y)`, precise where `y` is near zero, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
 
 def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""

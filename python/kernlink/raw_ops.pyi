@@ -331,6 +331,19 @@ def ApplyRMSProp(
 ) -> Tensor:
     """A step of RMSProp."""
 
+def ApproxTopK(
+    *,
+    input: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> _outputs.ApproxTopK:
+    """The `k` greatest or least elements along a dimension, or nearly, and where they stood."""
+
 def ApproximateEqual(*, x: TensorLike, y: TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
     """Whether `abs(x - y) < tolerance`."""
 
@@ -443,6 +456,29 @@ def AvgPool(
     name: str | None = None,
 ) -> Tensor:
     """The mean of each window; what lies outside of `value` does not count."""
+
+def AvgPool3D(
+    *,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window of volumes; what lies outside of `input` does not count."""
+
+def AvgPool3DGrad(
+    *,
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`AvgPool3D`]."""
 
 def AvgPoolGrad(
     *,
@@ -561,8 +597,50 @@ def BatchNormWithGlobalNormalizationGrad(
 ) -> _outputs.BatchNormWithGlobalNormalizationGrad:
     """The gradient of [`BatchNormWithGlobalNormalization`]."""
 
+def BatchToSpace(*, input: TensorLike, crops: TensorLike, block_size: int, name: str | None = None) -> Tensor:
+    """Squares moved from the batch dimension back into the image, which is then cropped: undoes [`SpaceToBatch`]."""
+
 def BatchToSpaceND(*, input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`]."""
+
+def BesselI0(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the first kind and order 0."""
+
+def BesselI0e(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselI0`] times `exp(-|x|)`."""
+
+def BesselI1(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the first kind and order 1."""
+
+def BesselI1e(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselI1`] times `exp(-|x|)`."""
+
+def BesselJ0(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind and order 0."""
+
+def BesselJ1(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the first kind and order 1."""
+
+def BesselK0(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind and order 0. Infinite from 0 down."""
+
+def BesselK0e(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselK0`] times `exp(x)`."""
+
+def BesselK1(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The modified Bessel function of the second kind and order 1. Infinite from 0 down."""
+
+def BesselK1e(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """[`BesselK1`] times `exp(x)`."""
+
+def BesselY0(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind and order 0. −∞ from 0 down."""
+
+def BesselY1(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The Bessel function of the second kind and order 1. −∞ from 0 down."""
+
+def Betainc(*, a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """The regularised incomplete beta function, `I_x(a, b)`."""
 
 def BiasAdd(
     *,
@@ -748,6 +826,44 @@ def Conv2DBackpropInput(
 ) -> Tensor:
     """The gradient of `Conv2D` with respect to its input."""
 
+def Conv3D(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The 3-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
+
+def Conv3DBackpropFilterV2(
+    *,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its filter."""
+
+def Conv3DBackpropInputV2(
+    *,
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its input."""
+
 def Cos(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine of `x` in radians."""
 
@@ -824,6 +940,27 @@ def CumulativeLogsumexp(
     name: str | None = None,
 ) -> Tensor:
     """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
+
+def DataFormatDimMap(
+    *,
+    x: TensorLike,
+    src_format: str | bytes = 'NHWC',
+    dst_format: str | bytes = 'NCHW',
+    name: str | None = None,
+) -> Tensor:
+    """Dimensions of `src_format` as dimensions of `dst_format`. Negative ones are counted from the end."""
+
+def DataFormatVecPermute(
+    *,
+    x: TensorLike,
+    src_format: str | bytes = 'NHWC',
+    dst_format: str | bytes = 'NCHW',
+    name: str | None = None,
+) -> Tensor:
+    """A vector with an element for each dimension of `src_format`, or a matrix with a pair, in the order of `dst_format`; or those of the spatial dimensions alone."""
+
+def Dawsn(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
 def DecodeBase64(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Each string from base64, in the alphabet that is safe in URLs."""
@@ -1092,6 +1229,9 @@ def Exp(*, x: TensorLike, name: str | None = None) -> Tensor:
 def ExpandDims(*, input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`input` with one more dimension, of size 1."""
 
+def Expint(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """The exponential integral Ei, of what is not negative."""
+
 def Expm1(*, x: TensorLike, name: str | None = None) -> Tensor:
     """`e^x - 1`, precise where `x` is near zero."""
 
@@ -1131,6 +1271,16 @@ def ExtractImagePatches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def ExtractVolumePatches(
+    *,
+    input: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """The patches under a sliding window, each laid out along the channels: `[batch, depths, rows, columns, ksizes[1] * ksizes[2] * ksizes[3] * channels]`."""
 
 def FIFOQueue(
     *,
@@ -1185,6 +1335,12 @@ def For(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def FresnelCos(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Fresnel's cosine integral: that of `cos(πt²/2)` from 0 to `x`."""
+
+def FresnelSin(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Fresnel's sine integral: that of `sin(πt²/2)` from 0 to `x`."""
 
 def FusedBatchNorm(
     *,
@@ -1316,6 +1472,9 @@ def Greater(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def GreaterEqual(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
+
+def GuaranteeConst(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Passes `input` on; the graph's author promises that it is the same in each run."""
 
 def HSVToRGB(*, images: TensorLike, name: str | None = None) -> Tensor:
     """Red, green and blue of colours whose parts are hue, saturation and value."""
@@ -1666,6 +1825,15 @@ def LookupTableSizeV2(*, table_handle: TensorLike, name: str | None = None) -> T
 def LoopCond(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on whether the loop goes on."""
 
+def LowerBound(
+    *,
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The first place in a sorted row at which a value can be inserted so that the row stays sorted."""
+
 def MapClear(
     *,
     dtypes: Sequence[DTypeLike],
@@ -1847,6 +2015,43 @@ def MaxPool(
     name: str | None = None,
 ) -> Tensor:
     """The greatest element in each window."""
+
+def MaxPool3D(
+    *,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The greatest element in each window of volumes."""
+
+def MaxPool3DGrad(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MaxPool3D`]. Of equal elements each takes the whole of what flows back."""
+
+def MaxPool3DGradGrad(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    data_format: Literal['NDHWC', 'NCDHW'] = 'NDHWC',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`MaxPool3DGrad`] with respect to `grad`: what flows to the first of the greatest elements."""
 
 def MaxPoolGrad(
     *,
@@ -2323,6 +2528,9 @@ def PaddingFIFOQueueV2(
 ) -> Tensor:
     """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
 
+def ParallelConcat(*, values: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
+    """Tensors with one row each, one below the other."""
+
 def ParallelDynamicStitch(
     *,
     indices: Sequence[TensorLike],
@@ -2367,6 +2575,9 @@ def PlaceholderWithDefault(*, input: TensorLike, shape: ShapeLike, name: str | N
 
 def Polygamma(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of [`Digamma`] of order `a`, a whole number."""
+
+def PopulationCount(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """How many bits of `x` are 1."""
 
 def Pow(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
@@ -3934,6 +4145,9 @@ def Softsign(*, features: TensorLike, name: str | None = None) -> Tensor:
 def SoftsignGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Softsign`: `gradients / (1 + |features|)²`."""
 
+def SpaceToBatch(*, input: TensorLike, paddings: TensorLike, block_size: int, name: str | None = None) -> Tensor:
+    """Squares of an image, zero-padded first, moved into the batch dimension: [`SpaceToBatchND`] of two dimensions."""
+
 def SpaceToBatchND(
     *,
     input: TensorLike,
@@ -4560,6 +4774,9 @@ def SparseToSparseSetOperation(
     name: str | None = None,
 ) -> _outputs.SparseToSparseSetOperation:
     """As `DenseToDenseSetOperation`, with two sparse tensors."""
+
+def Spence(*, x: TensorLike, name: str | None = None) -> Tensor:
+    """Spence's integral: that of `-ln(t) / (t - 1)` from 1 to `x`."""
 
 def Split(*, axis: TensorLike, value: TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
     """`value` cut into `num_split` equal pieces along one dimension; its size must be a multiple of that."""
@@ -5834,6 +6051,9 @@ def UniqueWithCountsV2(
 def Unpack(*, value: TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """The slices of `value` along one dimension, without that dimension."""
 
+def UnravelIndex(*, indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """The coordinates of elements that are given by their places in row-major order: a column for each of `indices`, or a vector if that is a scalar."""
+
 def UnsortedSegmentJoin(
     *,
     inputs: TensorLike,
@@ -5890,6 +6110,15 @@ def Unstage(
     name: str | None = None,
 ) -> list[Tensor]:
     """Takes the tensors that came first out of a staging area; waits while there are none."""
+
+def UpperBound(
+    *,
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The last place in a sorted row at which a value can be inserted so that the row stays sorted."""
 
 def VarHandleOp(
     *,
@@ -5948,6 +6177,9 @@ def WriteFile(*, filename: TensorLike, contents: TensorLike, name: str | None = 
 
 def Xdivy(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
+
+def Xlog1py(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """`x * log(1 + y)`, precise where `y` is near zero, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
 
 def Xlogy(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""

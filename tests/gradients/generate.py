@@ -130,6 +130,16 @@ def unary(file):
     for dtype in ("float", "double"):
         file.case(f"Erfinv_{dtype}", lambda x: raw.Erfinv(x=x), [file.values(dtype, (4,), -0.9, 0.9)])
         file.case(f"Ndtri_{dtype}", lambda x: raw.Ndtri(x=x), [file.values(dtype, (4,), 0.1, 0.9)])
+        for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "Dawsn", "FresnelCos", "FresnelSin"):
+            for low, high in ((-1.5, 1.5), (2.0, 12.0)):
+                file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(x=x), [file.values(dtype, (2, 3), low, high)])
+        for op in ("BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Expint", "Spence"):
+            for low, high in ((0.2, 1.5), (2.0, 12.0)):
+                file.case(f"{op}_{dtype}", lambda x, f=getattr(raw, op): f(x=x), [file.values(dtype, (2, 3), low, high)])
+        zeros = np.zeros(2, DTYPES[dtype].as_numpy_dtype)
+        for op in ("BesselI0e", "BesselI1", "BesselI1e", "BesselJ1"):
+            file.case(f"{op}_{dtype}_zero", lambda x, f=getattr(raw, op): f(x=x), [zeros], False)
+        file.case(f"Spence_{dtype}_one", lambda x: raw.Spence(x=x), [zeros + 1], False)
 
 
 def binary(file):
@@ -138,8 +148,9 @@ def binary(file):
     of_all = ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "DivNoNan", "Pow")
     # Of complex numbers TensorFlow does not take the conjugate of the slope of MulNoNan, Xlogy and Xdivy, and lets the
     # imaginary part of what flows back to the real SquaredDifference flow on.
-    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv", "MulNoNan", "SquaredDifference", "Xlogy", "Xdivy")
-    positive = {"Pow", "RealDiv", "Div", "DivNoNan", "Xlogy", "Xdivy", "FloorMod", "FloorDiv"}
+    of_floats = ("Maximum", "Minimum", "Atan2", "FloorMod", "FloorDiv", "MulNoNan", "SquaredDifference", "Xlogy",
+                 "Xlog1py", "Xdivy")
+    positive = {"Pow", "RealDiv", "Div", "DivNoNan", "Xlogy", "Xlog1py", "Xdivy", "FloorMod", "FloorDiv"}
     for op in of_all + of_floats:
         for dtype in ALL if op in of_all else FLOATS:
             if op == "Atan2" and dtype in ("half", "bfloat16"):
@@ -154,7 +165,7 @@ def binary(file):
     zeros = [np.array([0.0, 0.0, 2.0, -1.0], np.float32), np.array([0.0, 1.0, 0.0, 2.0], np.float32)]
     for op in ("Maximum", "Minimum", "SquaredDifference"):
         file.case(f"{op}_ties", lambda x, y, f=getattr(raw, op): f(x=x, y=y), ties)
-    for op in ("Pow", "DivNoNan", "MulNoNan", "Xlogy", "Xdivy"):
+    for op in ("Pow", "DivNoNan", "MulNoNan", "Xlogy", "Xlog1py", "Xdivy"):
         file.case(f"{op}_zeros", lambda x, y, f=getattr(raw, op): f(x=x, y=y), zeros)
     for dtype in FLOATS:
         condition = np.array([[True], [False]])
@@ -443,6 +454,34 @@ def images(file):
                         [file.values(dtype, (2, 2, 2, 2)), file.values(dtype, (2, 2, 2, 2)), file.values("float", (2,))])
 
 
+def volumes(file):
+    """Convolutions and pools of volumes."""
+    for dtype in FLOATS:
+        x = lambda *shape: file.values(dtype, shape)
+        for padding, strides, out in (("SAME", [1, 1, 2, 1, 1], (1, 3, 2, 4, 2)), ("VALID", [1, 2, 1, 1, 1], (1, 1, 3, 3, 2))):
+            common = {"strides": strides, "padding": padding}
+            sizes, filters = (1, 3, 4, 4, 2), (2, 2, 2, 2, 2)
+            file.case(f"Conv3D_{dtype}_{padding}", lambda x, w, c=common: raw.Conv3D(input=x, filter=w, **c), [x(*sizes), x(*filters)])
+            file.case(f"Conv3DBackpropInputV2_{dtype}_{padding}", lambda w, d, c=common, n=sizes: raw.Conv3DBackpropInputV2(
+                input_sizes=n, filter=w, out_backprop=d, **c), [x(*filters), x(*out)])
+            file.case(f"Conv3DBackpropFilterV2_{dtype}_{padding}", lambda x, d, c=common, n=filters: raw.Conv3DBackpropFilterV2(
+                input=x, filter_sizes=n, out_backprop=d, **c), [x(*sizes), x(*out)])
+        if dtype not in ("float", "bfloat16"):
+            continue
+        for padding, out in (("SAME", (1, 2, 4, 2, 2)), ("VALID", (1, 1, 3, 2, 2))):
+            common = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1], "padding": padding}
+            volume = x(1, 3, 4, 4, 2)
+            file.case(f"AvgPool3D_{dtype}_{padding}", lambda x, c=common: raw.AvgPool3D(input=x, **c), [volume])
+            file.case(f"AvgPool3DGrad_{dtype}_{padding}", lambda d, c=common: raw.AvgPool3DGrad(
+                orig_input_shape=[1, 3, 4, 4, 2], grad=d, **c), [x(*out)])
+            file.case(f"MaxPool3D_{dtype}_{padding}", lambda x, c=common: raw.MaxPool3D(input=x, **c), [volume])
+            if dtype == "float":
+                file.case(f"MaxPool3DGrad_{padding}", lambda x, d, c=common: raw.MaxPool3DGrad(
+                    orig_input=x, orig_output=raw.MaxPool3D(input=x, **c), grad=d, **c), [volume, x(*out)])
+                file.case(f"MaxPool3DGradGrad_{padding}", lambda x, d, c=common: raw.MaxPool3DGradGrad(
+                    orig_input=x, orig_output=raw.MaxPool3D(input=x, **c), grad=d, **c), [volume, x(1, 3, 4, 4, 2)])
+
+
 def pictures(file):
     """Images that are cropped, resized by cubic functions, scaled, transformed, or given in other colours."""
     ways = ((False, False), (True, False), (False, True))
@@ -500,6 +539,9 @@ def seconds(file):
             for op in ("Igamma", "Igammac"):
                 file.case(f"{op}_{dtype}", lambda a, x, f=getattr(raw, op): f(a=a, x=x),
                           [file.values(dtype, a, 0.5, 4.0), file.values(dtype, b, 0.2, 6.0)])
+            if a == b or b == () or a == ():
+                file.case(f"Betainc_{dtype}", lambda x, a, b: raw.Betainc(a=a, b=b, x=x), [
+                    file.values(dtype, b, 0.1, 0.9), file.values(dtype, a, 0.5, 4.0), file.values(dtype, a, 0.5, 4.0)])
             order = file.random.integers(1, 4, a).astype(DTYPES[dtype].as_numpy_dtype)
             file.case(f"Polygamma_{dtype}", lambda a, x: raw.Polygamma(a=a, x=x), [order, file.values(dtype, b, 0.5, 3.0)])
             if len(a) == len(b):
@@ -530,6 +572,13 @@ def places(file):
             input=x, seq_lengths=[2, 3], seq_dim=1, batch_dim=0), [x(2, 3, 2)])
         file.case(f"SpaceToBatchND_{dtype}", lambda x: raw.SpaceToBatchND(
             input=x, block_shape=[2], paddings=[[1, 0]]), [x(2, 3, 2)])
+        if dtype in FLOATS:
+            file.case(f"SpaceToBatch_{dtype}", lambda x: raw.SpaceToBatch(
+                input=x, paddings=[[1, 0], [0, 1]], block_size=2), [x(1, 3, 5, 2)])
+            file.case(f"BatchToSpace_{dtype}", lambda x: raw.BatchToSpace(
+                input=x, crops=[[1, 0], [0, 1]], block_size=2), [x(4, 2, 3, 1)])
+        if dtype in ("float", "half", "bfloat16"):
+            file.case(f"ApproxTopK_{dtype}", lambda x: raw.ApproxTopK(input=x, k=2)[0], [x(2, 5)], False)
         file.case(f"BatchToSpaceND_{dtype}", lambda x: raw.BatchToSpaceND(input=x, block_shape=[2], crops=[[1, 0]]), [x(2, 2, 2)])
         file.case(f"StridedSliceGrad_{dtype}", lambda x: raw.StridedSliceGrad(
             shape=[3, 5], begin=[1, 4], end=[2, 0], strides=[1, -2], dy=x, shrink_axis_mask=1), [x(2)])
@@ -646,7 +695,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, pictures, seconds, places, sparse, others):
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, seconds, places, sparse, others):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

@@ -7,6 +7,7 @@ use kernlink::gradient::{Gradients, OutputGradient};
 use kernlink::graph::{Graph, Output};
 use kernlink::proto::{GraphDef, NodeDef, VersionDef};
 use kernlink::runtime::Session;
+use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
 
@@ -19,6 +20,25 @@ fn run(producer: i32, nodes: Vec<NodeDef>, fetches: &[&str]) -> Result<Vec<Tenso
 
 fn float() -> AttrValue {
     AttrValue::Type(DataType::Float)
+}
+
+/// The op itself, for which TensorFlow puts others before it runs a graph.
+#[test]
+fn parallel_concat_joins_rows() {
+    let nodes = |rows: i64| {
+        let row = |name: &str, elements: &[i32]| constant(name, Tensor::from_elements([1, 2], elements).unwrap());
+        let attrs = [
+            ("T", AttrValue::Type(DataType::Int32)),
+            ("N", AttrValue::Int(3)),
+            ("shape", AttrValue::Shape(PartialShape::from_dims(&[rows, 2]).unwrap())),
+        ];
+        let rows = [row("a", &[1, 2]), row("b", &[3, 4]), row("c", &[5, 6])];
+        rows.into_iter().chain([node("y", "ParallelConcat", &["a", "b", "c"], &attrs)]).collect::<Vec<_>>()
+    };
+    let found = run(1000, nodes(3), &["y"]).unwrap();
+    assert_eq!(found[0].shape().as_ref(), [3, 2]);
+    assert_eq!(found[0].as_slice::<i32>().unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(run(1000, nodes(4), &["y"]).unwrap_err().code(), Code::InvalidArgument);
 }
 
 #[test]

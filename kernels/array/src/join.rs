@@ -1,7 +1,8 @@
-//! Several tensors into one: Concat, ConcatV2, Pack.
+//! Several tensors into one: Concat, ConcatV2, Pack, ParallelConcat.
 
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
+use kernlink::{bail, ensure};
 use kernlink_geometry::concat::{Joined, concatenated, packed};
 use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
@@ -53,4 +54,27 @@ fn concat_v2(ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
 fn pack(attrs: &Attrs<ops::Pack>, ctx: &mut KernelContext<'_, ops::Pack>) -> Result<()> {
     let joined = packed(ctx, attrs.axis)?;
     join(ctx, joined)
+}
+
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, string])]
+fn parallel_concat(attrs: &Attrs<ops::ParallelConcat>, ctx: &mut KernelContext<'_, ops::ParallelConcat>) -> Result<()> {
+    let count = ctx.num_inputs();
+    let Some(shape) = attrs.shape.to_shape() else {
+        bail!(InvalidArgument, "shape attr must be fully defined, not {}", attrs.shape);
+    };
+    ensure!(
+        shape.rank() > 0 && shape[0] == count,
+        InvalidArgument,
+        "shape is {shape}, which has no row for each of the {count} values"
+    );
+    for index in 0..count {
+        let value = ctx.input_at(index)?.shape();
+        ensure!(
+            value.rank() == shape.rank() && value[0] == 1 && value[1..] == shape[1..],
+            InvalidArgument,
+            "value {index} has shape {value}, which is no row of {shape}"
+        );
+    }
+    let filled = if shape.num_elements() > 0 { (0..count).collect() } else { Default::default() };
+    join(ctx, Joined { shape, filled, rows: 1 })
 }

@@ -13,6 +13,7 @@ mod diag;
 mod gather;
 mod grad;
 mod image;
+mod index;
 mod inplace;
 mod join;
 mod nonzero;

@@ -1,7 +1,9 @@
-//! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND.
+//! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace and their ND.
 
+use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{CPU, KernelContext, RawContext};
+use kernlink::kernel::{Attrs, CPU, KernelContext, RawContext};
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::space::{Block, Blocks};
 use kernlink_kernels_common::strided::{Run as _, rearrange};
@@ -64,5 +66,32 @@ fn batch_to_space_nd(ctx: &mut KernelContext<'_, ops::BatchToSpaceND>) -> Result
     type Op = ops::BatchToSpaceND;
     let batches = ctx.input(Op::INPUT)?.shape();
     let blocks = Blocks::of_batches(batches, ctx.input(Op::BLOCK_SHAPE)?, ctx.input(Op::CROPS)?)?;
+    copy(ctx, &blocks)
+}
+
+/// Fails unless the shape is that of images, of whose two spatial dimensions squares are cut; the size of these.
+fn square(images: &Shape, side: i64) -> Result<Tensor> {
+    ensure!(
+        images.rank() == 4,
+        InvalidArgument,
+        "Input rank should be 4 ([batch, height, width, depth]), not {} (shape {images})",
+        images.rank()
+    );
+    Tensor::vector(&[side; 2])
+}
+
+#[register_kernel(device = Cpu, host_memory = ["paddings"], T = [realnumbertype], Tpaddings = [int32, int64])]
+fn space_to_batch(attrs: &Attrs<ops::SpaceToBatch>, ctx: &mut KernelContext<'_, ops::SpaceToBatch>) -> Result<()> {
+    type Op = ops::SpaceToBatch;
+    let image = ctx.input(Op::INPUT)?.shape();
+    let blocks = Blocks::of_image(image, &square(image, attrs.block_size)?, ctx.input(Op::PADDINGS)?)?;
+    copy(ctx, &blocks)
+}
+
+#[register_kernel(device = Cpu, host_memory = ["crops"], T = [realnumbertype], Tidx = [int32, int64])]
+fn batch_to_space(attrs: &Attrs<ops::BatchToSpace>, ctx: &mut KernelContext<'_, ops::BatchToSpace>) -> Result<()> {
+    type Op = ops::BatchToSpace;
+    let batches = ctx.input(Op::INPUT)?.shape();
+    let blocks = Blocks::of_batches(batches, &square(batches, attrs.block_size)?, ctx.input(Op::CROPS)?)?;
     copy(ctx, &blocks)
 }

@@ -1,4 +1,4 @@
-//! TopK and TopKV2.
+//! TopK, TopKV2 and ApproxTopK.
 //!
 //! The heap and the order in which it is searched are TensorFlow's, so that an unsorted answer, and one over NaNs,
 //! which no order holds, come out in the same order. Where the order is that of the numbers, [`Ranking`] is faster.
@@ -208,6 +208,12 @@ fn top_k_v2<T: Ranked>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Resu
 #[register_kernel(device = Cpu, op = ops::TopK, T = [realnumbertype])]
 fn top_k_kernel<T: Ranked>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     top_k::<T>(ctx, attrs.k, attrs.sorted)
+}
+
+/// TensorFlow's CPU has no other dimension than the last, nor the least elements.
+#[register_kernel(device = Cpu, T = [f32, f16, bf16], reduction_dimension = [-1], is_max_k = [true])]
+fn approx_top_k<T: Ranked>(attrs: &Attrs<ops::ApproxTopK>, ctx: &mut KernelContext<'_, ops::ApproxTopK>) -> Result<()> {
+    top_k::<T>(ctx, attrs.k, true)
 }
 
 /// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.

@@ -4,7 +4,7 @@ use kernlink::dtype::{Complex32, Complex64, Number};
 use kernlink_kernels_common::fast;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, SquaredDifference, Sub, Xdivy, Xlogy};
+use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, SquaredDifference, Sub, Xdivy, Xlog1py, Xlogy};
 
 use super::binary::{Binary, binary};
 use super::complex;
@@ -47,11 +47,14 @@ mostly_easy! {
         => x.wrapping_mul(complex::narrow(complex::quick_log(complex::wide(y)))),
         if x == Number::ZERO { Number::ZERO } else { x.wrapping_mul(complex::narrow(complex::log(complex::wide(y)))) };
 }
+binary!(Xlog1py, 2500:
+    f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * fast::ln_1p(y) }; half;
+    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { x.wrapping_mul(complex::narrow(complex::log1p(complex::wide(y)))) });
 binary!(Atan2, 2000: f32, f64 => |y, x| fast::atan2(y, x); half);
 
 #[register_kernel(device = Cpu, op = Add, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = [Sub, Mul], T = [realnumbertype, Complex32, Complex64])]
-#[register_kernel(device = Cpu, op = [MulNoNan, Xlogy, Xdivy], T = [f32, f64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [MulNoNan, Xlog1py, Xlogy, Xdivy], T = [f32, f64, f16, bf16, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = [Maximum, Minimum], T = [realnumbertype])]
 #[register_kernel(device = Cpu, op = SquaredDifference, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = Atan2, T = [f32, f64, f16, bf16])]

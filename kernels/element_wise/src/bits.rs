@@ -2,13 +2,15 @@
 
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
-    BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, LogicalAnd, LogicalNot, LogicalOr, RightShift,
+    BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, LogicalAnd, LogicalNot, LogicalOr, PopulationCount,
+    RightShift,
 };
 
 use super::binary::{Binary, binary};
 use super::unary::{Unary, unary};
 
 unary!(Invert, 500: i8, i16, i32, i64, u8, u16, u32, u64 => |x| !x);
+unary!(PopulationCount -> u8: i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.count_ones() as u8);
 unary!(LogicalNot, 500: bool => |x| !x);
 binary!(BitwiseAnd, 500: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x & y);
 binary!(BitwiseOr, 500: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x | y);
@@ -25,7 +27,7 @@ macro_rules! shifts {
 }
 shifts!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-#[register_kernel(device = Cpu, op = Invert, T = [i8, i16, i32, i64, u8, u16, u32, u64])]
+#[register_kernel(device = Cpu, op = [Invert, PopulationCount], T = [i8, i16, i32, i64, u8, u16, u32, u64])]
 type UnaryKernels<O, T> = Unary<O, T>;
 
 #[register_kernel(device = Cpu, op = [BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift], T = [i8, i16, i32, i64, u8, u16, u32, u64])]

@@ -33,6 +33,10 @@ mod arithmetic;
 #[cfg(feature = "math")]
 mod basic;
 #[cfg(feature = "math")]
+mod bessel;
+#[cfg(feature = "math")]
+mod beta;
+#[cfg(feature = "math")]
 mod bitcast;
 #[cfg(feature = "math")]
 mod bits;
@@ -50,6 +54,8 @@ mod function_grad;
 mod fused;
 #[cfg(feature = "math")]
 mod gamma;
+#[cfg(feature = "math")]
+mod integrals;
 #[cfg(feature = "math")]
 mod objects;
 #[cfg(feature = "math")]

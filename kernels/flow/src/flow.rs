@@ -45,7 +45,7 @@ fn constant(value: &Tensor, ctx: &mut KernelContext<'_, ops::Const>) -> Result<(
 /// Hands every input on as the output at the same place. On devices small integers stay in host memory, where TensorFlow
 /// has them: they count and index.
 #[register_kernel(device = Cpu, cheap, op = [
-    ops::Identity, ops::IdentityN, ops::PlaceholderWithDefault, ops::PreventGradient, ops::Snapshot, ops::StopGradient,
+    ops::GuaranteeConst, ops::Identity, ops::IdentityN, ops::PlaceholderWithDefault, ops::PreventGradient, ops::Snapshot, ops::StopGradient,
 ])]
 #[register_kernel(device = Default, cheap, op = ops::IdentityN)]
 #[register_kernel(

@@ -33,6 +33,8 @@ mod patches;
 mod pool;
 mod softmax;
 mod vector;
+mod volume;
+mod volume_pool;
 mod winograd;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

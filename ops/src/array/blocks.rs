@@ -101,7 +101,12 @@ pub enum BlocksAndBatch {
 }
 
 fn space_to_batch_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    blocks(
+    let blocks = of_shape(c, 2)?;
+    space_to_batch_blocks(c, blocks)
+}
+
+fn space_to_batch_blocks(c: &InferenceContext<'_>, blocks: Blocks) -> Result<()> {
+    blocks.infer(
         c,
         "paddings",
         |c, batch, side| c.multiply(batch, side),
@@ -110,7 +115,12 @@ fn space_to_batch_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 fn batch_to_space_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    blocks(
+    let blocks = of_shape(c, 2)?;
+    batch_to_space_blocks(c, blocks)
+}
+
+fn batch_to_space_blocks(c: &InferenceContext<'_>, blocks: Blocks) -> Result<()> {
+    blocks.infer(
         c,
         "crops",
         |c, batch, side| c.divide(batch, side, true),
@@ -118,43 +128,115 @@ fn batch_to_space_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     )
 }
 
-/// What both directions share: `batch` computes the batch dimension from itself and the side of a block, `spatial`
-/// a spatial dimension from itself, its paddings or crops, and that side.
-fn blocks(
-    c: &InferenceContext<'_>,
-    borders: &str,
-    batch: fn(&InferenceContext<'_>, DimHandle, i64) -> Result<DimHandle>,
-    spatial: fn(&InferenceContext<'_>, DimHandle, [i64; 2], i64) -> Result<DimHandle>,
-) -> Result<()> {
+#[register_op(
+    attr("T: type"),
+    attr("block_size: int >= 2", "The side of a square."),
+    input("input: T", "`[batch, height, width, depth]`"),
+    output("output: T"),
+    shape_fn = space_to_batch_shape,
+)]
+pub enum SquaresAndBatch {
+    /// Squares of an image, zero-padded first, moved into the batch dimension: [`SpaceToBatchND`] of two dimensions.
+    ///
+    /// The padded height and width must be multiples of `block_size`.
+    #[op(
+        attr("Tpaddings: {int32, int64} = DT_INT32", before = "block_size"),
+        input("paddings: Tpaddings", "`[[top, bottom], [left, right]]`")
+    )]
+    SpaceToBatch,
+    /// Squares moved from the batch dimension back into the image, which is then cropped: undoes [`SpaceToBatch`].
+    ///
+    /// The batch must be a multiple of `block_size²`.
+    #[op(
+        attr("Tidx: {int32, int64} = DT_INT32"),
+        input("crops: Tidx", "`[[top, bottom], [left, right]]`: how much to cut off."),
+        shape_fn = batch_to_space_shape,
+    )]
+    BatchToSpace,
+}
+
+/// Squares of the attr's size, and what input 1 says of the borders.
+fn of_squares(c: &InferenceContext<'_>) -> Result<Blocks> {
+    let input = c.with_rank(c.input(0), 4)?;
+    let side: i64 = c.attr("block_size")?;
+    Blocks::new(c, input, 2, Some(vec![side; 2]), 1)
+}
+
+fn space_to_batch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let blocks = of_squares(c)?;
+    space_to_batch_blocks(c, blocks)
+}
+
+fn batch_to_space_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let blocks = of_squares(c)?;
+    batch_to_space_blocks(c, blocks)
+}
+
+/// What is known of blocks and of what they are cut from.
+struct Blocks {
+    input: ShapeHandle,
+    /// The number of spatial dimensions.
+    count: i64,
+    /// The size of a block in each.
+    sides: Option<Vec<i64>>,
+    /// Pairs of paddings or crops of each.
+    borders: Option<Vec<i64>>,
+}
+
+/// The blocks whose shape is input 1, and whose borders are input `borders`.
+fn of_shape(c: &InferenceContext<'_>, borders: usize) -> Result<Blocks> {
     ensure!(c.rank(c.input(1)) == Some(1), InvalidArgument, "block_shape must have rank 1.");
     let Some(count) = c.value(c.dim(c.input(1), 0)) else {
         bail!(InvalidArgument, "block_shape must have known size.");
     };
     let input = c.with_rank_at_least(c.input(0), (count as usize).saturating_add(1))?;
-    c.merge(c.input(2), c.matrix(count, 2))?;
-    ensure!(count as usize <= MAX_RANK, InvalidArgument, "block_shape has {count} entries");
-    let (sides, pads) = (c.input_i64s(1)?, c.input_i64s(2)?);
+    Blocks::new(c, input, count, c.input_i64s(1)?, borders)
+}
 
-    let mut dims = vec![c.dim(input, 0)];
-    dims.extend((0..count).map(|_| c.unknown_dim()));
-    for i in 0..count as usize {
-        let side = sides.as_ref().and_then(|sides| sides.get(i)).copied();
-        if let Some(side) = side {
-            ensure!(side >= 1, InvalidArgument, "block_shape must be positive, not {side}");
-        }
-        dims[0] = match side {
-            Some(side) if c.value_known(dims[0]) => batch(c, dims[0], side)?,
-            _ => c.unknown_dim(),
-        };
-        if let Some(&[before, after]) = pads.as_ref().and_then(|pads| pads.as_chunks::<2>().0.get(i)) {
-            ensure!(before >= 0 && after >= 0, InvalidArgument, "{borders} cannot be negative: {before} {after}");
+impl Blocks {
+    fn new(
+        c: &InferenceContext<'_>,
+        input: ShapeHandle,
+        count: i64,
+        sides: Option<Vec<i64>>,
+        borders: usize,
+    ) -> Result<Self> {
+        c.merge(c.input(borders), c.matrix(count, 2))?;
+        ensure!(count as usize <= MAX_RANK, InvalidArgument, "block_shape has {count} entries");
+        Ok(Self { input, count, sides, borders: c.input_i64s(borders)? })
+    }
+
+    /// What both directions share: `batch` computes the batch dimension from itself and the side of a block, `spatial`
+    /// a spatial dimension from itself, its paddings or crops, and that side.
+    fn infer(
+        self,
+        c: &InferenceContext<'_>,
+        name: &str,
+        batch: fn(&InferenceContext<'_>, DimHandle, i64) -> Result<DimHandle>,
+        spatial: fn(&InferenceContext<'_>, DimHandle, [i64; 2], i64) -> Result<DimHandle>,
+    ) -> Result<()> {
+        let Blocks { input, count, sides, borders } = self;
+        let mut dims = vec![c.dim(input, 0)];
+        dims.extend((0..count).map(|_| c.unknown_dim()));
+        for i in 0..count as usize {
+            let side = sides.as_ref().and_then(|sides| sides.get(i)).copied();
             if let Some(side) = side {
-                dims[i + 1] = spatial(c, c.dim(input, i as i64 + 1), [before, after], side)?;
+                ensure!(side >= 1, InvalidArgument, "block_shape must be positive, not {side}");
+            }
+            dims[0] = match side {
+                Some(side) if c.value_known(dims[0]) => batch(c, dims[0], side)?,
+                _ => c.unknown_dim(),
+            };
+            if let Some(&[before, after]) = borders.as_ref().and_then(|borders| borders.as_chunks::<2>().0.get(i)) {
+                ensure!(before >= 0 && after >= 0, InvalidArgument, "{name} cannot be negative: {before} {after}");
+                if let Some(side) = side {
+                    dims[i + 1] = spatial(c, c.dim(input, i as i64 + 1), [before, after], side)?;
+                }
             }
         }
+        let output = c.concatenate(c.make_shape(dims), c.subshape(input, count + 1)?)?;
+        shapes::output_shape(c, output)
     }
-    let output = c.concatenate(c.make_shape(dims), c.subshape(input, count + 1)?)?;
-    shapes::output_shape(c, output)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Joining tensors and taking them apart again.
 
+use kernlink::shape::PartialShape;
 use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
@@ -61,6 +62,35 @@ fn pack_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     shapes::output_shape(c, c.make_shape(dims))
 }
 
+/// Tensors with one row each, one below the other.
+#[register_op(
+    attr("N: int >= 1"),
+    attr("T: type"),
+    attr("shape: shape", "The shape of the output, fully known; that of each input but for the number of rows."),
+    input("values: N * T"),
+    output("output: T"),
+    shape_fn = parallel_concat_shape,
+)]
+pub struct ParallelConcat;
+
+fn parallel_concat_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let shape: PartialShape = c.attr("shape")?;
+    let output = c.make_shape_from_partial(&shape);
+    ensure!(c.fully_defined(output), InvalidArgument, "shape attr must be fully defined, not {shape}");
+    let rows = c.with_rank_at_least(output, 1)?;
+    let row = c.replace_dim(rows, 0, c.make_dim(1))?;
+    for index in 0..c.num_inputs() {
+        let input = c.input(index);
+        ensure!(
+            c.fully_defined(input),
+            InvalidArgument,
+            "All input shapes must be fully defined; that of {index} is not"
+        );
+        c.merge(input, row)?;
+    }
+    shapes::output_shape(c, output)
+}
+
 /// The slices of `value` along one dimension, without that dimension.
 #[register_op(
     attr("num: int >= 0", "The size of the dimension."),
@@ -87,7 +117,7 @@ fn unpack_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 
 /// `axis` among `rank` dimensions, counted from the end if negative.
 #[track_caller]
-fn axis(axis: i64, rank: usize) -> Result<usize> {
+pub(super) fn axis(axis: i64, rank: usize) -> Result<usize> {
     let rank = rank as i64;
     ensure!((-rank..rank).contains(&axis), InvalidArgument, "Invalid axis: {axis}; must be in [{}, {rank})", -rank);
     Ok(if axis < 0 { axis + rank } else { axis } as usize)

@@ -5,6 +5,7 @@ use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_op;
 
+use super::join::axis;
 use crate::infer::integer;
 use crate::shapes;
 
@@ -225,6 +226,76 @@ fn top_k_of_attr_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure!(k >= 0, InvalidArgument, "Need k >= 0, got {k}");
     let k = c.make_dim(k);
     greatest_shape(c, k)
+}
+
+/// The `k` greatest or least elements along a dimension, or nearly, and where they stood.
+///
+/// Hardware for it finds some of them with probability `recall_target`. A CPU finds them all, in descending order, along the
+/// last dimension.
+#[register_op(
+    attr("k: int >= 0", "How many; at most the size of the dimension."),
+    attr("reduction_dimension: int = -1", "The dimension, counted from the end if it is negative."),
+    attr("recall_target: float = 0.95", "How much of the true result is there at least."),
+    attr("is_max_k: bool = true", "Whether the greatest are asked for, not the least."),
+    attr("reduction_input_size_override: int = -1", "The size of the whole, of which the input is a part."),
+    attr("aggregate_to_topk: bool = true", "Whether just `k` are asked for, not as many as hardware has found."),
+    attr("T: {half, bfloat16, float}"),
+    input("input: T"),
+    output("values: T"),
+    output("indices: int32"),
+    shape_fn = approx_top_k_shape,
+)]
+pub struct ApproxTopK;
+
+fn approx_top_k_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let input = c.with_rank_at_least(c.input(0), 1)?;
+    let (k, dimension): (i64, i64) = (c.attr("k")?, c.attr("reduction_dimension")?);
+    let Some(rank) = c.rank(input) else {
+        c.set_output(0, c.unknown_shape());
+        c.set_output(1, c.unknown_shape());
+        return Ok(());
+    };
+    let axis = axis(dimension, rank)?;
+    let size = c.value(c.dim(input, axis as i64));
+    if let Some(size) = size {
+        ensure!(size >= k, InvalidArgument, "input must have last dimension >= k = {k} but was {size}");
+    }
+    let found = match (c.attr::<bool>("aggregate_to_topk")?, size) {
+        (true, _) => c.make_dim(k),
+        (false, None) => c.unknown_dim(),
+        (false, Some(size)) => {
+            let whole: i64 = c.attr("reduction_input_size_override")?;
+            c.make_dim(found_by_hardware(
+                size,
+                if whole >= 0 { whole } else { size },
+                rank,
+                k,
+                c.attr("recall_target")?,
+            ))
+        }
+    };
+    let output = c.replace_dim(input, axis as i64, found)?;
+    c.set_output(0, output);
+    c.set_output(1, output);
+    Ok(())
+}
+
+/// How many elements hardware that sees tiles of a row of `size` elements keeps, so that the `k` greatest of `whole` are among
+/// them with probability `recall`: the formula of "TPU-KNN: K Nearest Neighbor Search at Peak FLOP/s" (Chern et al., 2022).
+fn found_by_hardware(size: i64, whole: i64, rank: usize, k: i64, recall: f32) -> i64 {
+    let tile = if rank == 1 { 1024 } else { 128 };
+    if size <= tile || recall == 1.0 {
+        return size;
+    }
+    if k == 1 {
+        return tile;
+    }
+    let needed = ((1.0 - k as f64) / f64::from(recall).ln()) as i64;
+    let kept = needed.max(tile).min(size);
+    let halvings = (whole / kept).checked_ilog2().unwrap_or(0);
+    let tiles = (size as u64).div_ceil(tile as u64);
+    let halvings = halvings.min(tiles.checked_ilog2().unwrap_or(0));
+    (tiles.div_ceil(1 << halvings) as i64).saturating_mul(tile)
 }
 
 /// The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] *

@@ -184,6 +184,22 @@ fn xlogy_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> 
     Ok((unbroadcast(g, of_x, &x)?, unbroadcast(g, of_y, &y)?))
 }
 
+#[register_gradient(op = Xlog1py)]
+fn xlog1py_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Result<(Value, Value)> {
+    let zero = scalar_like(g, x, 0.0)?;
+    let is_there = not_equal(g, x, zero).build()?;
+    let dtype = g.dtype(x)?;
+    let there = cast(g, is_there, dtype).build()?;
+    let logarithm = xlog1py(g, there, y).build()?;
+    let of_x = times(g, d_z, logarithm)?;
+    let one = scalar_like(g, y, 1.0)?;
+    let sum = add_v2(g, y, one).build()?;
+    let quotient = xdivy(g, x, sum).build()?;
+    let of_y = times(g, d_z, quotient)?;
+    let (x, y) = (shape_of(g, x), shape_of(g, y));
+    Ok((unbroadcast(g, of_x, &x)?, unbroadcast(g, of_y, &y)?))
+}
+
 #[register_gradient(op = Xdivy)]
 fn xdivy_gradient(g: &mut GradientScope<'_>, x: Value, y: Value, d_z: Value) -> Result<(Value, Value)> {
     let zero = scalar_like(g, x, 0.0)?;

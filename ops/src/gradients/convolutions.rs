@@ -24,7 +24,11 @@ impl Windows {
         Ok(Windows {
             strides: attrs.required("strides")?,
             padding: attrs.required("padding")?,
-            explicit_paddings: attrs.required("explicit_paddings")?,
+            // Convolutions of volumes have no such attr.
+            explicit_paddings: match attrs.get("explicit_paddings") {
+                Some(_) => attrs.required("explicit_paddings")?,
+                None => Vec::new(),
+            },
             data_format: attrs.required("data_format")?,
             dilations: attrs.required("dilations")?,
         })
@@ -41,9 +45,18 @@ macro_rules! convolve {
     }};
 }
 
+/// As [`convolve`], of volumes.
+macro_rules! convolve_volumes {
+    ($g:ident, $op:ident, $a:expr, $b:expr $(, $c:expr)?) => {{
+        let windows = Windows::of($g)?;
+        let convolved = $op($g, $a, $b, $($c,)? &windows.strides[..], &windows.padding);
+        convolved.data_format(&windows.data_format).dilations(&windows.dilations[..]).build()
+    }};
+}
+
 /// The gradients of a kind of convolution, and of its gradients.
 macro_rules! convolutions {
-    ($($forward:ident $of_forward:ident $forward_op:ident, $image:ident $of_image:ident $image_op:ident,
+    ($($convolve:ident: $forward:ident $of_forward:ident $forward_op:ident, $image:ident $of_image:ident $image_op:ident,
        $filter:ident $of_filter:ident $filter_op:ident;)*) => {$(
         #[register_gradient(op = $forward_op)]
         fn $of_forward(
@@ -55,11 +68,11 @@ macro_rules! convolutions {
             let mut found = [None, None];
             if g.is_wanted(0) {
                 let dims = dims_of(g, input)?;
-                found[0] = Some(convolve!(g, $image, dims, filter, d_output)?);
+                found[0] = Some($convolve!(g, $image, dims, filter, d_output)?);
             }
             if g.is_wanted(1) {
                 let dims = dims_of(g, filter)?;
-                found[1] = Some(convolve!(g, $filter, input, dims, d_output)?);
+                found[1] = Some($convolve!(g, $filter, input, dims, d_output)?);
             }
             let [of_input, of_filter] = found;
             Ok((of_input, of_filter))
@@ -75,10 +88,10 @@ macro_rules! convolutions {
             let mut found = [None, None];
             if g.is_wanted(1) {
                 let dims = dims_of(g, filter)?;
-                found[0] = Some(convolve!(g, $filter, d_output, dims, out_backprop)?);
+                found[0] = Some($convolve!(g, $filter, d_output, dims, out_backprop)?);
             }
             if g.is_wanted(2) {
-                found[1] = Some(convolve!(g, $forward, d_output, filter)?);
+                found[1] = Some($convolve!(g, $forward, d_output, filter)?);
             }
             let [of_filter, of_flow] = found;
             Ok((NoGradient, of_filter, of_flow))
@@ -94,10 +107,10 @@ macro_rules! convolutions {
             let mut found = [None, None];
             if g.is_wanted(0) {
                 let dims = dims_of(g, input)?;
-                found[0] = Some(convolve!(g, $image, dims, d_output, out_backprop)?);
+                found[0] = Some($convolve!(g, $image, dims, d_output, out_backprop)?);
             }
             if g.is_wanted(2) {
-                found[1] = Some(convolve!(g, $forward, input, d_output)?);
+                found[1] = Some($convolve!(g, $forward, input, d_output)?);
             }
             let [of_input, of_flow] = found;
             Ok((of_input, NoGradient, of_flow))
@@ -111,11 +124,13 @@ macro_rules! convolutions {
 }
 
 convolutions! {
-    conv2d of_conv2d Conv2D, conv2d_backprop_input of_conv2d_input Conv2DBackpropInput,
+    convolve: conv2d of_conv2d Conv2D, conv2d_backprop_input of_conv2d_input Conv2DBackpropInput,
     conv2d_backprop_filter of_conv2d_filter Conv2DBackpropFilter;
-    depthwise_conv2d_native of_depthwise DepthwiseConv2dNative,
+    convolve: depthwise_conv2d_native of_depthwise DepthwiseConv2dNative,
     depthwise_conv2d_native_backprop_input of_depthwise_input DepthwiseConv2dNativeBackpropInput,
     depthwise_conv2d_native_backprop_filter of_depthwise_filter DepthwiseConv2dNativeBackpropFilter;
+    convolve_volumes: conv3d of_conv3d Conv3D, conv3d_backprop_input_v2 of_conv3d_input Conv3DBackpropInputV2,
+    conv3d_backprop_filter_v2 of_conv3d_filter Conv3DBackpropFilterV2;
 }
 
 /// The dimensions of an operand.

@@ -1,6 +1,7 @@
 //! Gradients of the ops, by theme. They are TensorFlow's, at points where a function has no slope, too; where TensorFlow's are
 //! wrong, docs/gradients.md says what these do.
 
+mod bessel;
 mod binary;
 mod control_flow;
 #[cfg(feature = "nn")]

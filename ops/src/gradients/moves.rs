@@ -345,3 +345,23 @@ fn batch_to_space_nd_gradient(
 ) -> Result<(Value, NoGradient, NoGradient)> {
     Ok((space_to_batch_nd(g, d_output, block_shape, crops).build()?, NoGradient, NoGradient))
 }
+
+#[register_gradient(op = SpaceToBatch)]
+fn space_to_batch_gradient(
+    g: &mut GradientScope<'_>,
+    block_size: i64,
+    paddings: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient)> {
+    Ok((batch_to_space(g, d_output, paddings, block_size).build()?, NoGradient))
+}
+
+#[register_gradient(op = BatchToSpace)]
+fn batch_to_space_gradient(
+    g: &mut GradientScope<'_>,
+    block_size: i64,
+    crops: Value,
+    d_output: Value,
+) -> Result<(Value, NoGradient)> {
+    Ok((space_to_batch(g, d_output, crops, block_size).build()?, NoGradient))
+}

@@ -107,7 +107,7 @@ not_differentiable!(
     MutableHashTableV2
 );
 
-not_differentiable!(BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift);
+not_differentiable!(BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, PopulationCount, RightShift);
 
 #[cfg(feature = "random")]
 not_differentiable!(

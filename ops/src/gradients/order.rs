@@ -33,7 +33,8 @@ fn chosen(g: &mut GradientScope<'_>, input: &ShapeOf, indices: Value, flow: Valu
     reshape(g, flat, dims).build()
 }
 
-#[register_gradient(op = TopK)]
+/// Of the last dimension, along which alone there are kernels.
+#[register_gradient(op = [TopK, ApproxTopK])]
 fn top_k_gradient(g: &mut GradientScope<'_>, input: ShapeOf, indices: Value, d_values: Value) -> Result<Value> {
     chosen(g, &input, indices, d_values)
 }

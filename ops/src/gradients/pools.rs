@@ -95,6 +95,48 @@ fn max_pool_grad_grad_gradient(
     Ok((input, output, flow.data_format(&data_format).build()?))
 }
 
+#[register_gradient(op = AvgPool3D)]
+fn avg_pool3d_gradient(g: &mut GradientScope<'_>, input: ShapeOf, d_output: Value) -> Result<Value> {
+    let (windows, dims) = (Windows::of(g)?, g.dims(&input)?);
+    avg_pool3d_grad(g, dims, d_output, required!(windows, AvgPool3DGradRequired)).build()
+}
+
+#[register_gradient(op = AvgPool3DGrad)]
+fn avg_pool3d_grad_gradient(g: &mut GradientScope<'_>, d_output: Value) -> Result<(NoGradient, Value)> {
+    let windows = Windows::of(g)?;
+    Ok((NoGradient, avg_pool3d(g, d_output, required!(windows, AvgPool3DRequired)).build()?))
+}
+
+#[register_gradient(op = MaxPool3D)]
+fn max_pool3d_gradient(g: &mut GradientScope<'_>, input: Value, output: Value, d_output: Value) -> Result<Value> {
+    let windows = Windows::of(g)?;
+    max_pool3d_grad(g, input, output, d_output, required!(windows, MaxPool3DGradRequired)).build()
+}
+
+#[register_gradient(op = MaxPool3DGrad)]
+fn max_pool3d_grad_gradient(
+    g: &mut GradientScope<'_>,
+    orig_input: Value,
+    orig_output: Value,
+    d_output: Value,
+) -> Result<(Value, Value, Value)> {
+    let (windows, [input, output]) = (Windows::of(g)?, zeros(g, orig_input, orig_output)?);
+    let windows = required!(windows, MaxPool3DGradGradRequired);
+    Ok((input, output, max_pool3d_grad_grad(g, orig_input, orig_output, d_output, windows).build()?))
+}
+
+#[register_gradient(op = MaxPool3DGradGrad)]
+fn max_pool3d_grad_grad_gradient(
+    g: &mut GradientScope<'_>,
+    orig_input: Value,
+    orig_output: Value,
+    d_output: Value,
+) -> Result<(Value, Value, Value)> {
+    let (windows, [input, output]) = (Windows::of(g)?, zeros(g, orig_input, orig_output)?);
+    let windows = required!(windows, MaxPool3DGradRequired);
+    Ok((input, output, max_pool3d_grad(g, orig_input, orig_output, d_output, windows).build()?))
+}
+
 #[register_gradient(op = MaxPoolV2)]
 fn max_pool_v2_gradient(
     g: &mut GradientScope<'_>,

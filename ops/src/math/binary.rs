@@ -80,6 +80,9 @@ pub enum Binary {
     /// `x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
     #[op(attr("T: {half, bfloat16, float, double, complex64, complex128}"))]
     Xlogy,
+    /// `x * log(1 + y)`, precise where `y` is near zero, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
+    #[op(attr("T: {half, bfloat16, float, double, complex64, complex128}"))]
+    Xlog1py,
     /// `x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
     #[op(attr("T: {half, bfloat16, float, double, complex64, complex128}"))]
     Xdivy,

@@ -21,6 +21,40 @@ pub enum SpecialOfOne {
     Erfinv,
     /// The value below which a normally distributed number lies with probability `x`.
     Ndtri,
+    /// The modified Bessel function of the first kind and order 0.
+    BesselI0,
+    /// [`BesselI0`] times `exp(-|x|)`.
+    BesselI0e,
+    /// The modified Bessel function of the first kind and order 1.
+    BesselI1,
+    /// [`BesselI1`] times `exp(-|x|)`.
+    BesselI1e,
+    /// The Bessel function of the first kind and order 0.
+    BesselJ0,
+    /// The Bessel function of the first kind and order 1.
+    BesselJ1,
+    /// The modified Bessel function of the second kind and order 0. Infinite from 0 down.
+    BesselK0,
+    /// [`BesselK0`] times `exp(x)`.
+    BesselK0e,
+    /// The modified Bessel function of the second kind and order 1. Infinite from 0 down.
+    BesselK1,
+    /// [`BesselK1`] times `exp(x)`.
+    BesselK1e,
+    /// The Bessel function of the second kind and order 0. −∞ from 0 down.
+    BesselY0,
+    /// The Bessel function of the second kind and order 1. −∞ from 0 down.
+    BesselY1,
+    /// Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`.
+    Dawsn,
+    /// The exponential integral Ei, of what is not negative.
+    Expint,
+    /// Fresnel's cosine integral: that of `cos(πt²/2)` from 0 to `x`.
+    FresnelCos,
+    /// Fresnel's sine integral: that of `sin(πt²/2)` from 0 to `x`.
+    FresnelSin,
+    /// Spence's integral: that of `-ln(t) / (t - 1)` from 1 to `x`.
+    Spence,
 }
 
 #[register_op(attr("T: {bfloat16, half, float, double}"), shape_fn = shapes::broadcast_binary_op)]
@@ -47,6 +81,34 @@ pub enum SpecialOfTwo {
     /// The next number that the dtype has from `x1` towards `x2`. The shapes broadcast.
     #[op(attr("T: {double, float} = DT_FLOAT"), input("x1: T"), input("x2: T"), output("output: T"))]
     NextAfter,
+}
+
+/// The regularised incomplete beta function, `I_x(a, b)`.
+///
+/// The arguments have one shape, but for those that are scalars. Where `a` or `b` is not positive, or `x` not from 0 to 1, it
+/// is NaN.
+#[register_op(
+    attr("T: {float, double}"),
+    input("a: T"),
+    input("b: T"),
+    input("x: T", "The upper bound of the integral."),
+    output("z: T"),
+    shape_fn = betainc_shape,
+)]
+pub struct Betainc;
+
+fn betainc_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let mut output = c.scalar();
+    for index in 0..3 {
+        let input = c.input(index);
+        match c.rank(input) {
+            None => return shapes::output_shape(c, c.unknown_shape()),
+            Some(0) => {}
+            Some(_) if c.rank(output) == Some(0) => output = input,
+            Some(_) => output = c.merge(output, input)?,
+        }
+    }
+    shapes::output_shape(c, output)
 }
 
 /// Whether `abs(x - y) < tolerance`.

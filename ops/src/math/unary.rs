@@ -100,6 +100,9 @@ pub enum Unary {
     /// Every bit flipped: `!x` in Rust's terms.
     #[op(attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"))]
     Invert,
+    /// How many bits of `x` are 1.
+    #[op(attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"), output("y: uint8"))]
+    PopulationCount,
 }
 
 /// The opposite of a bool.

@@ -11,6 +11,7 @@ mod norm;
 mod norm_grad;
 mod pool;
 mod pool_grad;
+mod volume;
 
 pub use activation::*;
 pub use activation_grad::*;
@@ -23,3 +24,4 @@ pub use norm::*;
 pub use norm_grad::*;
 pub use pool::*;
 pub use pool_grad::*;
+pub use volume::*;

@@ -526,6 +526,45 @@ def space(op):
     return [P(x), block, borders], {}
 
 
+@case("SpaceToBatch", "BatchToSpace")
+def squares(op):
+    x = R.choice([shape(), [12, 4, 6, 3], [None, 4, 6, 2], [4, None, 6, None], [4, 2, 2], [9, 6, 3, 1]])
+    borders = maybe(R.choice([[ints(-(R.random() < 0.05), 2, 2) for _ in range(2)], [[0, 0], [0, 0]], [[0, 0]]]), index())
+    return [P(x), borders], {"block_size": R.choice([2, 2, 3])}
+
+
+@case("LowerBound", "UpperBound")
+def bound(op):
+    return [P(R.choice([[2, 5], [None, 5], shape(2), shape()])), P(R.choice([[2, 3], [None, 3], shape(2), shape()]))], {}
+
+
+@case("UnravelIndex")
+def unravel(op):
+    kind = index()
+    return [P(R.choice([[], [5], [None], [2, 3], None]), kind), maybe(R.choice([[2, 3], [2, 3, 4], [7], 6, [[2, 3]]]), kind)], {}
+
+
+@case("Betainc")
+def beta(op):
+    x = shape()
+    return [P(R.choice([x, x, [], twist(x)])) for _ in range(3)], {}
+
+
+@case("ParallelConcat")
+def rows(op):
+    row = R.choice([[2], [2, 3], []])
+    inputs = [P(R.choice([[1, *row], [1, *row], [None, *row], None, [2, *row], [1, 2]])) for _ in range(R.randint(1, 3))]
+    return [inputs], {"shape": R.choice([[len(inputs), *row], [len(inputs), *row], [4, *row], [None, *row], None, []])}
+
+
+@case("ApproxTopK")
+def approximate(op):
+    x = R.choice([shape(), [3, 500], [2000], [4, 300, 2], [None, 130]])
+    attrs = {"k": R.choice([0, 1, 2, 10, 100]), "reduction_dimension": R.choice([-1, -1, 0, 1]), "aggregate_to_topk": R.random() < 0.5,
+             "recall_target": R.choice([0.95, 0.5, 0.99, 1.0]), "reduction_input_size_override": R.choice([-1, -1, 5000])}
+    return [P(x)], attrs
+
+
 def window(name, low=1):
     def four(data_format):
         rows, columns = R.randint(low, 3), R.randint(low, 3)
@@ -570,6 +609,48 @@ def pool(op):
     for name, make in (window("ksize"), window("strides")):
         attrs[name] = make(data_format)
     return [P(image(data_format))], attrs
+
+
+def volume():
+    return R.choice([[2, 5, 6, 7, 4], [None, 5, None, 7, 4], [2, 3, 9, 4, 4], [1, 5, 6, 7, None], shape(5), shape(4)])
+
+
+def moves(name):
+    return {name: [1, R.randint(1, 3), R.randint(1, 3), R.randint(1, 3), 1], "padding": R.choice(["SAME", "VALID"])}
+
+
+@case("Conv3D")
+def convolve(op):
+    filter = R.choice([[2, 3, 2, 4, 5], [1, 1, 3, 4, None], [None, 3, 2, 4, 5], [2, 2, 2, 3, 1], shape(5), [3, 3, 4, 5]])
+    return [P(volume()), P(filter)], {**moves("strides"), "data_format": R.choice(["NDHWC", "NDHWC", "NCDHW"])}
+
+
+@case("Conv3DBackpropInputV2", "Conv3DBackpropFilterV2")
+def convolve_back(op):
+    sizes = maybe(R.choice([[2, 5, 6, 7, 4], [2, 5, 6, 7, 4], [2, 5, 6, 7], [2, 5, -2, 7, 4], 5]), index() if op.endswith("InputV2") else "int32")
+    others = [P(shape(5)), P(shape(5))]
+    return [sizes, *others] if op.endswith("InputV2") else [others[0], sizes, others[1]], moves("strides")
+
+
+@case("MaxPool3D", "AvgPool3D")
+def pool_volumes(op):
+    return [P(volume())], {**moves("ksize"), **moves("strides"), "data_format": R.choice(["NDHWC", "NDHWC", "NCDHW"])}
+
+
+@case("MaxPool3DGrad", "MaxPool3DGradGrad")
+def pool_volumes_back(op):
+    x = volume()
+    return [P(x), P(shape(5)), P(twist(x))], {**moves("ksize"), **moves("strides")}
+
+
+@case("AvgPool3DGrad")
+def mean_volumes_back(op):
+    return [maybe(R.choice([[2, 5, 6, 7, 4], [2, 5, 6, 7], [2, 5, -2, 7, 4], 5]), "int32"), P(shape(5))], {**moves("ksize"), **moves("strides")}
+
+
+@case("ExtractVolumePatches")
+def patches_of_volumes(op):
+    return [P(volume())], {**moves("ksizes"), **moves("strides")}
 
 
 @case("BiasAdd")

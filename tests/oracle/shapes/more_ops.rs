@@ -9,33 +9,6 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 
 /// As in TensorFlow.
 #[register_op(
-    attr("ksize: list(int) >= 5"),
-    attr("strides: list(int) >= 5"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
-    attr("T: {half, bfloat16, float, double}"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = shapes::pool3d_shape,
-)]
-pub(crate) struct AvgPool3D;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("ksize: list(int) >= 5"),
-    attr("strides: list(int) >= 5"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
-    attr("T: {half, bfloat16, float, double}"),
-    input("orig_input_shape: int32"),
-    input("grad: T"),
-    output("output: T"),
-    shape_fn = shapes::avg_pool3d_grad_shape,
-)]
-pub(crate) struct AvgPool3DGrad;
-
-/// As in TensorFlow.
-#[register_op(
     attr("T: {half, bfloat16, float, double, int32}"),
     attr("strides: list(int)"),
     attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
@@ -53,20 +26,6 @@ pub(crate) struct Conv;
 
 /// As in TensorFlow.
 #[register_op(
-    attr("T: {half, bfloat16, float, double}"),
-    attr("strides: list(int) >= 5"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
-    attr("dilations: list(int) = [1, 1, 1, 1, 1]"),
-    input("input: T"),
-    input("filter: T"),
-    output("output: T"),
-    shape_fn = shapes::conv3d_shape,
-)]
-pub(crate) struct Conv3D;
-
-/// As in TensorFlow.
-#[register_op(
     attr("output_types: list(type) >= 1"),
     attr("output_shapes: list(shape) >= 1"),
     input("iterator: resource"),
@@ -74,35 +33,6 @@ pub(crate) struct Conv3D;
     shape_fn = shapes::dataset_iterator_shape,
 )]
 pub(crate) struct IteratorGetNext;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("ksize: list(int) >= 5"),
-    attr("strides: list(int) >= 5"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
-    attr("T: {half, bfloat16, float}"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = shapes::pool3d_shape,
-)]
-pub(crate) struct MaxPool3D;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("ksize: list(int) >= 5"),
-    attr("strides: list(int) >= 5"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
-    attr("T: {half, bfloat16, float} = DT_FLOAT"),
-    attr("TInput: {half, bfloat16, float} = DT_FLOAT"),
-    input("orig_input: TInput"),
-    input("orig_output: TInput"),
-    input("grad: T"),
-    output("output: T"),
-    shape_fn = shapes::max_pool3d_grad_shape,
-)]
-pub(crate) struct MaxPool3DGrad;
 
 /// As in TensorFlow.
 #[register_op(
