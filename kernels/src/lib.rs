@@ -9,6 +9,8 @@
 //! | `kernlink-kernels-nn` | `nn` | convolution, pooling, normalisation, losses |
 //! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
+//! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
+//! | `kernlink-kernels-signal` | `signal` | Fourier transforms |
 //! | `kernlink-kernels-sparse` | `sparse` | sparse and ragged tensors, sums of picked rows, sets |
 //! | `kernlink-kernels-string` | `string` | strings |
 //! | `kernlink-kernels-random` | `random` | random numbers, bit for bit those of TensorFlow |
@@ -34,6 +36,10 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_image::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
+    #[cfg(feature = "linear_algebra")]
+    &kernlink_kernels_linear_algebra::KERNLINK_PROVIDER,
+    #[cfg(feature = "signal")]
+    &kernlink_kernels_signal::KERNLINK_PROVIDER,
     #[cfg(feature = "sparse")]
     &kernlink_kernels_sparse::KERNLINK_PROVIDER,
     #[cfg(feature = "string")]

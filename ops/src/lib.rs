@@ -17,10 +17,12 @@
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
 //! | [`mod@io`] | `io` | checkpoints and files |
+//! | [`mod@linear_algebra`] | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | [`mod@list`] | `list` | lists, maps and optionals that are values |
 //! | [`mod@logging`] | `logging` | assertions, printing, summaries |
 //! | [`mod@lookup`] | `lookup` | lookup tables |
 //! | [`mod@random`] | `random` | random numbers |
+//! | [`mod@signal`] | `signal` | Fourier transforms |
 //! | [`mod@sparse`] | `sparse` | sparse and ragged tensors, sums of picked rows, sets |
 //! | [`mod@state`] | `state` | variables, as references and as resources |
 //! | [`mod@string`] | `string` | strings |
@@ -58,6 +60,8 @@ mod infer;
 #[cfg(feature = "io")]
 pub mod io;
 mod lacks;
+#[cfg(feature = "linear_algebra")]
+pub mod linear_algebra;
 #[cfg(feature = "list")]
 pub mod list;
 #[cfg(feature = "logging")]
@@ -73,6 +77,8 @@ pub mod random;
 pub mod registry;
 mod rewrites;
 pub mod shapes;
+#[cfg(feature = "signal")]
+pub mod signal;
 #[cfg(feature = "sparse")]
 pub mod sparse;
 #[cfg(feature = "state")]
@@ -101,6 +107,8 @@ pub use function::*;
 pub use image::*;
 #[cfg(feature = "io")]
 pub use io::*;
+#[cfg(feature = "linear_algebra")]
+pub use linear_algebra::*;
 #[cfg(feature = "list")]
 pub use list::*;
 #[cfg(feature = "logging")]
@@ -114,6 +122,8 @@ pub use nn::*;
 #[cfg(feature = "random")]
 pub use random::*;
 pub use registry::*;
+#[cfg(feature = "signal")]
+pub use signal::*;
 #[cfg(feature = "sparse")]
 pub use sparse::*;
 #[cfg(feature = "state")]

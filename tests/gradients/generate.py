@@ -689,13 +689,100 @@ def others(file):
                    file.values(dtype, (2,), 0.5, 3.0)])
 
 
+def signal(file):
+    """Fourier transforms, of all elements and of the first ones."""
+    for dtype in ("complex64", "complex128"):
+        x = lambda *shape: file.values(dtype, shape)
+        real_name = "float" if dtype == "complex64" else "double"
+        real, parts = DTYPES[real_name], lambda *shape: file.values(real_name, shape)
+        for rank, suffix in ((1, ""), (2, "2D"), (3, "3D")):
+            for op in ("FFT", "IFFT"):
+                file.case(f"{op}{suffix}_{dtype}", lambda x, f=getattr(raw, op + suffix): f(input=x), [x(2, *(3, 2, 4)[-rank:])])
+            if rank == 3:
+                continue  # TensorFlow has no gradient of these
+            for last in (4, 5, 1, 2):
+                shape = (3, last)[-rank:]
+                file.case(f"RFFT{suffix}_{dtype}", lambda x, f=getattr(raw, "RFFT" + suffix), n=shape: f(input=x, fft_length=n, Tcomplex=DTYPES[dtype]), [parts(2, *shape)])
+                half = (*shape[:-1], last // 2 + 1)
+                file.case(f"IRFFT{suffix}_{dtype}", lambda x, f=getattr(raw, "IRFFT" + suffix), n=shape: f(input=x, fft_length=n, Treal=real), [x(2, *half)])
+
+
+def linear_algebra(file):
+    """Decompositions, inverses, determinants, equations. What a decomposition is free to choose is made to count for nothing."""
+    for dtype in ("double", "complex128", "float"):
+        is_complex = dtype == "complex128"
+        x = lambda *shape: file.values(dtype, shape, -1.0, 1.0)
+        # Far from singular.
+        a = lambda n, *batch: x(*batch, n, n) / 2 + 2 * np.eye(n).astype(DTYPES[dtype].as_numpy_dtype)
+        spread = lambda n: a(n) + np.diag(np.arange(n)).astype(DTYPES[dtype].as_numpy_dtype)
+
+        def positive(n, *batch):
+            b = x(*batch, n, n)
+            return b @ np.conj(np.swapaxes(b, -1, -2)) / n + np.diag(np.arange(1, n + 1)).astype(b.dtype)
+        for adjoint in (False, True):
+            file.case(f"MatrixInverse_{dtype}_{int(adjoint)}", lambda x, j=adjoint: raw.MatrixInverse(input=x, adjoint=j), [a(3, 2)])
+            file.case(f"MatrixSolve_{dtype}_{int(adjoint)}", lambda x, y, j=adjoint: raw.MatrixSolve(matrix=x, rhs=y, adjoint=j), [a(3, 2), x(2, 3, 2)])
+            for lower in (False, True):
+                name = f"{dtype}_{int(adjoint)}{int(lower)}"
+                for left, right in (((2,), (2,)), ((2, 1), (3,))) if dtype != "float" else (((), (2,)),):
+                    file.case(f"MatrixTriangularSolve_{name}", lambda x, y, j=adjoint, l=lower: raw.MatrixTriangularSolve(matrix=x, rhs=y, adjoint=j, lower=l), [a(3, *left), x(*right, 3, 2)])
+                    for bands in (3,):  # of one, TensorFlow loses the dimension
+                        band = x(*left, bands, 4) / 2
+                        band[..., 0 if lower else -1, :] += 2
+                        file.case(f"BandedTriangularSolve_{name}_{bands}", lambda x, y, j=adjoint, l=lower: raw.BandedTriangularSolve(matrix=x, rhs=y, adjoint=j, lower=l), [band, x(*right, 4, 2)])
+        file.case(f"LogMatrixDeterminant_{dtype}", lambda x: tf.math.real(raw.LogMatrixDeterminant(input=x)[1]), [a(3, 2)])
+        file.case(f"Cholesky_{dtype}", lambda x: raw.Cholesky(input=(x + tf.linalg.adjoint(x)) / 2), [positive(3, 2)])
+        file.case(f"Cholesky_{dtype}", lambda x: raw.Cholesky(input=(x + tf.linalg.adjoint(x)) / 2), [positive(1)])
+        weight = np.float64(0.3)
+        for m, n in ((3, 3), (4, 2), (2, 4)) if not is_complex else ((4, 2), (2, 4)):
+            if is_complex and m > n:
+                continue  # a transpose of TensorFlow's is not conjugated
+            file.case(f"MatrixSolveLs_{dtype}_{m}{n}", lambda x, y: raw.MatrixSolveLs(matrix=x, rhs=y, l2_regularizer=weight, fast=True), [x(2, m, n), x(2, m, 2)], False)
+        for m, n in ((3, 3), (4, 2), (2, 4), (1, 1)):
+            file.case(f"Qr_{dtype}_{m}{n}", lambda x: raw.Qr(input=x), [x(m, n)], False)
+            if m <= n:
+                file.case(f"Qr_{dtype}_{m}{n}_full", lambda x: raw.Qr(input=x, full_matrices=True), [x(m, n)], False)
+
+        def svd(x, full=False):
+            s, u, v = raw.Svd(input=x, full_matrices=full)
+            k = min(x.shape[-2:])
+            return tf.math.real(s), tf.matmul(u[..., :k], v[..., :k], adjoint_b=True)
+        for m, n in ((3, 3), (4, 2), (2, 4), (3, 4)):
+            file.case(f"Svd_{dtype}_{m}{n}", svd, [x(m, n)], False)
+            if abs(m - n) < 2:
+                file.case(f"Svd_{dtype}_{m}{n}_full", lambda x: svd(x, True), [x(m, n)], False)
+            file.case(f"Svd_{dtype}_{m}{n}_values", lambda x: tf.math.real(raw.Svd(input=x, compute_uv=False)[0]), [x(m, n)], False)
+
+        def of_eigenvectors(e, v):
+            return e, tf.matmul(v * tf.exp(e)[..., tf.newaxis, :], v, adjoint_b=True)
+        file.case(f"SelfAdjointEigV2_{dtype}", lambda x: of_eigenvectors(*raw.SelfAdjointEigV2(input=x)), [positive(3, 2)])
+        file.case(f"SelfAdjointEigV2_{dtype}_values", lambda x: raw.SelfAdjointEigV2(input=x, compute_v=False)[0], [positive(3, 2)])
+        out = DTYPES["complex64" if dtype == "float" else "complex128"]
+
+        def exponential(x):
+            e, v = raw.Eig(input=x, Tout=out)
+            return tf.reduce_sum(e * e), tf.matmul(v * tf.exp(e)[..., tf.newaxis, :], tf.linalg.inv(v))
+        file.case(f"Eig_{dtype}", exponential, [spread(3)])
+        file.case(f"Eig_{dtype}_values", lambda x: tf.reduce_sum(tf.exp(raw.Eig(input=x, Tout=out, compute_v=False)[0])), [spread(3)])
+        if not is_complex:
+            # Of complex numbers TensorFlow's lack conjugates.
+            file.case(f"MatrixDeterminant_{dtype}", lambda x: raw.MatrixDeterminant(input=x), [a(3, 2)])
+            file.case(f"MatrixSquareRoot_{dtype}", lambda x: raw.MatrixSquareRoot(input=x), [positive(3, 2)])
+            for pivoting in (False, True):
+                diagonals = x(2, 3, 4)
+                diagonals[..., 1, :] += 3
+                file.case(f"TridiagonalSolve_{dtype}_{int(pivoting)}", lambda x, y, p=pivoting: raw.TridiagonalSolve(diagonals=x, rhs=y, partial_pivoting=p), [diagonals, x(2, 4, 2)])
+        file.case(f"TridiagonalMatMul_{dtype}", lambda a, b, c, y: raw.TridiagonalMatMul(superdiag=a, maindiag=b, subdiag=c, rhs=y), [x(2, 1, 4), x(2, 1, 4), x(2, 1, 4), x(2, 4, 3)])
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes gradients that TensorFlow computes; see the top of the file.")
     parser.add_argument("-o", "--output", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "data"))
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, seconds, places, sparse, others):
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures,
+                   seconds, places, sparse, others, signal, linear_algebra):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

@@ -9,6 +9,7 @@ mod golden;
 mod image_limits;
 mod images;
 mod matching;
+mod old_linear_algebra;
 mod old_ops;
 // Partial builds lack ops of the list.
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]

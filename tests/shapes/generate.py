@@ -321,6 +321,67 @@ def set_diag(op):
     return [P(x), P(R.choice([x and x[:-1], ONE.twist(x), None])), diagonals(x)], {}
 
 
+def batch(*dims, other=None):
+    """Dimensions behind a batch, which is that of another shape or much like it; some are lost."""
+    before = R.choice([[], [], [2], [None], [2, 1], [0]]) if other is None else ONE.twist(other[:-2])
+    return None if before is None or R.random() < 0.08 else [*before, *(None if R.random() < 0.15 else n for n in dims)]
+
+
+def size():
+    return R.choice([0, 1, 2, 3, 3, 5])
+
+
+def nearly_square():
+    n = size()
+    return batch(n, n if R.random() < 0.85 else size())
+
+
+@case("Cholesky", "CholeskyGrad", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "Lu", "MatrixSquareRoot", "MatrixLogarithm",
+      "SelfAdjointEigV2", "Eig")
+def of_square(op):
+    x, attrs = R.choice([nearly_square(), nearly_square(), nearly_square(), ONE.shape()]), {}
+    kind = R.choice(["complex64", "complex128"]) if op == "MatrixLogarithm" else R.choice(["float32", "float64"])
+    if op in ("SelfAdjointEigV2", "Eig"):
+        attrs["compute_v"] = R.random() < 0.7
+    return [P(x, kind), *([P(ONE.twist(x), kind)] if op == "CholeskyGrad" else [])], attrs
+
+
+@case("Qr", "Svd")
+def of_any(op):
+    attrs = {"full_matrices": R.random() < 0.5}
+    if op == "Svd":
+        attrs["compute_uv"] = R.random() < 0.7
+    return [P(R.choice([batch(size(), size()), batch(size(), size()), ONE.shape()]))], attrs
+
+
+@case("MatrixSolve", "MatrixSolveLs", "MatrixTriangularSolve", "BandedTriangularSolve", "TridiagonalSolve")
+def equations(op):
+    n, attrs = size(), {}
+    rows = {"MatrixSolveLs": size(), "BandedTriangularSolve": R.choice([1, 2, 2, size()]), "TridiagonalSolve": R.choice([3, 3, 3, 2])}.get(op, n)
+    x = batch(rows, n)
+    y = batch(rows if op == "MatrixSolveLs" else n, size(), other=x)
+    more = [P(R.choice([[], [], [], None, [1]]), "float64")] if op == "MatrixSolveLs" else []
+    return [P(x, "float32"), P(R.choice([y, y, y, ONE.twist(y)]), "float32"), *more], attrs
+
+
+@case("TridiagonalMatMul")
+def tridiagonal(op):
+    n = size()
+    x = batch(1, n)
+    return [P(x), *(P(R.choice([batch(1, n, other=x), x, x])) for _ in range(2)), P(batch(n, size(), other=x))], {}
+
+
+@case("FFT", "IFFT", "FFT2D", "IFFT2D", "FFT3D", "IFFT3D", "RFFT", "IRFFT", "RFFT2D", "IRFFT2D", "RFFT3D", "IRFFT3D")
+def transform(op):
+    n = int(op[-2]) if op.endswith("D") else 1
+    is_real = op.startswith("RFFT")
+    x = P(ONE.shape(n, n, n + 1, n + 2, max(n - 1, 0)), "float32" if is_real else "complex64")
+    if "RFFT" not in op:
+        return [x], {}
+    lengths = [R.choice([0, 1, 2, 5, 6]) for _ in range(R.choice([n, n, n, n + 1]))]
+    return [x, ONE.maybe(R.choice([lengths, lengths, lengths, 4]), known=0.7)], {}
+
+
 @case("UnsortedSegmentSum")
 def segments(op):
     x = some_shape()

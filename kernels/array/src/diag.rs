@@ -145,7 +145,7 @@ fn band(ctx: &RawContext<'_>, index: Option<usize>, right: [bool; 2], matrices: 
 /// MatrixDiagPart in its three versions.
 #[register_kernel(
     device = Cpu,
-    op = [ops::MatrixDiagPart, ops::MatrixDiagPartV2, ops::MatrixDiagPartV3],
+    op = [ops::BatchMatrixDiagPart, ops::MatrixDiagPart, ops::MatrixDiagPartV2, ops::MatrixDiagPartV3],
     T = [realnumbertype, bool, complex128, complex64],
     state = |ctx| alignment(ctx),
 )]
@@ -172,7 +172,7 @@ fn part<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()>
 /// MatrixSetDiag in its three versions.
 #[register_kernel(
     device = Cpu,
-    op = [ops::MatrixSetDiag, ops::MatrixSetDiagV2, ops::MatrixSetDiagV3],
+    op = [ops::BatchMatrixSetDiag, ops::MatrixSetDiag, ops::MatrixSetDiagV2, ops::MatrixSetDiagV3],
     T = [realnumbertype, bool, complex128, complex64],
     state = |ctx| alignment(ctx),
 )]
@@ -201,7 +201,7 @@ fn set<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()> 
 /// MatrixDiag in its three versions.
 #[register_kernel(
     device = Cpu,
-    op = [ops::MatrixDiag, ops::MatrixDiagV2, ops::MatrixDiagV3],
+    op = [ops::BatchMatrixDiag, ops::MatrixDiag, ops::MatrixDiagV2, ops::MatrixDiagV3],
     T = [realnumbertype, bool, complex128, complex64],
     state = |ctx| alignment(ctx),
 )]
@@ -295,9 +295,9 @@ fn diag_part(ctx: &mut KernelContext<'_, ops::DiagPart>) -> Result<()> {
     ctx.set_output(ops::DiagPart::DIAGONAL, output)
 }
 
-#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64])]
-fn band_part(ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
-    let Matrices { rows, columns, .. } = Matrices::of(ctx.input(ops::MatrixBandPart::INPUT)?.shape())?;
+#[register_kernel(device = Cpu, op = [ops::BatchMatrixBandPart, ops::MatrixBandPart], T = [realnumbertype, bool, complex128, complex64])]
+fn band_part(ctx: &mut RawContext<'_>) -> Result<()> {
+    let Matrices { rows, columns, .. } = Matrices::of(ctx.input_at(0)?.shape())?;
     let mut kept = [0; 2];
     for (index, (what, limit)) in [("lower", rows), ("upper", columns)].into_iter().enumerate() {
         let count = scalar(ctx.input_at(index + 1)?, what)?;
@@ -324,5 +324,5 @@ fn band_part(ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
             }
         });
     }
-    ctx.set_output(ops::MatrixBandPart::BAND, output)
+    ctx.set_output_at(0, output)
 }

@@ -41,6 +41,15 @@ pub enum MatrixDiagonals {
     /// The matrices of `input` with the rows of `diagonal` on their diagonals.
     #[op(input("input: T"), input("diagonal: T"), output("output: T"), shape_fn = matrix_set_diag_shape)]
     MatrixSetDiag,
+    /// [`MatrixDiag`] of old graphs.
+    #[op(like = MatrixDiag, deprecated(14, "Use MatrixDiag"), shape_fn = shapes::unknown_shape)]
+    BatchMatrixDiag,
+    /// [`MatrixDiagPart`] of old graphs.
+    #[op(like = MatrixDiagPart, deprecated(14, "Use MatrixDiagPart"), shape_fn = shapes::unknown_shape)]
+    BatchMatrixDiagPart,
+    /// [`MatrixSetDiag`] of old graphs.
+    #[op(like = MatrixSetDiag, deprecated(14, "Use MatrixSetDiag"), shape_fn = shapes::unknown_shape)]
+    BatchMatrixSetDiag,
 }
 
 fn matrix_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -155,6 +164,18 @@ pub enum BandDiagonals {
     shape_fn = shapes::unchanged_shape,
 )]
 pub struct MatrixBandPart;
+
+/// [`MatrixBandPart`] of old graphs.
+#[register_op(
+    attr("T: type"),
+    input("input: T"),
+    input("num_lower: int64", "How many diagonals below the main one to keep, a scalar; all if negative."),
+    input("num_upper: int64", "How many diagonals above the main one to keep, a scalar; all if negative."),
+    output("band: T"),
+    deprecated(14, "Use MatrixBandPart"),
+    shape_fn = shapes::unknown_shape,
+)]
+pub struct BatchMatrixBandPart;
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,8 @@ mod crops_and_colors;
 mod diagonals;
 mod einsum;
 mod gather;
+#[cfg(feature = "linear_algebra")]
+mod linear_algebra;
 #[cfg(feature = "list")]
 mod lists;
 mod moves;
@@ -37,6 +39,8 @@ mod scans;
 mod scatter;
 mod second;
 mod segments;
+#[cfg(feature = "signal")]
+mod signal;
 #[cfg(feature = "sparse")]
 mod sparse;
 mod special;

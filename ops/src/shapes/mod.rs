@@ -13,6 +13,8 @@
 //! | arrays | [`concat_shape`], [`concat_v2_shape`], [`quantized_concat_v2_shape`], [`slice_shape`], [`strided_slice_shape`], [`gather_nd_shape`], [`scatter_nd_shape_helper`] |
 //! | reductions | [`reduction_shape`], [`segment_reduction_with_num_segments_shape_fn`], [`reduce_scatter_shape`] |
 //! | matrices | [`mat_mul_shape`], [`batch_mat_mul_shape`], [`batch_mat_mul_v2_shape`], [`einsum_shape`], [`matrix_diag_v2_shape`], [`matrix_diag_part_v2_shape`], [`matrix_set_diag_v2_shape`] |
+//! | Fourier transforms | [`rfft_shape`] |
+//! | linear algebra | [`batch_unchanged_square_shape`], [`determinant_shape`], [`qr_shape`], [`svd_shape`], [`lu_shape`], [`eig_shape`], [`matrix_solve_shape`], [`matrix_triangular_solve_shape`] and others |
 //! | sparse tensors | [`validate_sparse_tensor`], [`sparse_reduce_shape_fn`] |
 //! | variables | [`validate_variable_resource_handle`] |
 //! | as an input is, as an attr says, or always the same | [`kernlink_framework::shape_inference::common`] |
@@ -26,6 +28,7 @@ mod conv_general;
 mod einsum;
 mod format;
 mod image;
+mod linear_algebra;
 mod matrix;
 mod matrix_diag;
 mod norm;
@@ -35,6 +38,7 @@ mod quantized;
 mod reduction;
 mod resource;
 mod scatter;
+mod signal;
 mod sparse;
 mod window;
 
@@ -48,6 +52,7 @@ pub use einsum::*;
 pub use format::*;
 pub use image::*;
 pub use kernlink::shape_inference::common::*;
+pub use linear_algebra::*;
 pub use matrix::*;
 pub use matrix_diag::*;
 pub use norm::*;
@@ -57,5 +62,6 @@ pub use quantized::*;
 pub use reduction::*;
 pub use resource::*;
 pub use scatter::*;
+pub use signal::*;
 pub use sparse::*;
 pub use window::*;

@@ -49,6 +49,7 @@ pub(super) const ARGUMENTS: &[(&str, &str, &str)] = &[
     ("MatrixDiagPartV3", "padding_value", NO_SLOPE),
     ("MatrixDiagV2", "padding_value", NO_SLOPE),
     ("MatrixDiagV3", "padding_value", NO_SLOPE),
+    ("MatrixSolveLs", "l2_regularizer", NO_SLOPE),
     ("PadV2", "constant_values", NO_SLOPE),
     ("Polygamma", "a", "an order, which is whole"),
     ("ScaleAndTranslate", "scale", NO_SLOPE),

@@ -19,6 +19,7 @@ pub(super) fn functions() -> Vec<Function> {
     normalisation(&mut all);
     pools_and_images(&mut all);
     sparse(&mut all);
+    transforms(&mut all);
     arrays::functions(&mut all);
     state::functions(&mut all);
     all.0
@@ -112,6 +113,26 @@ fn moves(all: &mut Functions) {
     });
     #[expect(deprecated, reason = "it has a gradient still")]
     all.add_of(6, "TopK", &[doubles(&[2, 4], 1)], |graph, xs| Ok(vec![ops::top_k(graph, xs[0], 2).build()?.values]));
+}
+
+/// Transforms in three dimensions, of all elements and of the first ones; a weight of least squares.
+fn transforms(all: &mut Functions) {
+    let values = [doubles(&[4, 2], 1), doubles(&[4, 3], 2), Tensor::scalar(0.7f64)];
+    all.add("MatrixSolveLs", &values, |graph, xs| Ok(vec![ops::matrix_solve_ls(graph, xs[0], xs[1], xs[2]).build()?]));
+    for last in [3, 4] {
+        for more in [0, 2] {
+            let real = doubles(&[2, 2, 3 + more, last + more], 1);
+            all.add("RFFT3D", &[real], |graph, xs| {
+                let transform = ops::rfft3d(graph, xs[0], [2, 3, last as i32]);
+                Ok(vec![transform.tcomplex(DataType::Complex128).build()?])
+            });
+            let half = complexes(&[2, 2, 3 + more, last / 2 + 1 + more], 2);
+            all.add("IRFFT3D", &[half], |graph, xs| {
+                let transform = ops::irfft3d(graph, xs[0], [2, 3, last as i32]);
+                Ok(vec![transform.treal(DataType::Double).build()?])
+            });
+        }
+    }
 }
 
 /// Functions of each element, and losses.
