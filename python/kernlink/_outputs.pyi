@@ -22,6 +22,15 @@ class BatchNormWithGlobalNormalizationGrad(NamedTuple):
     db: Tensor
     dg: Tensor
 
+class BatchSelfAdjointEigV2(NamedTuple):
+    e: Tensor
+    v: Tensor
+
+class BatchSvd(NamedTuple):
+    s: Tensor
+    u: Tensor
+    v: Tensor
+
 class BroadcastGradientArgs(NamedTuple):
     r0: Tensor
     r1: Tensor
@@ -51,6 +60,10 @@ class DeserializeSparse(NamedTuple):
     sparse_indices: Tensor
     sparse_values: Tensor
     sparse_shape: Tensor
+
+class Eig(NamedTuple):
+    e: Tensor
+    v: Tensor
 
 class FusedBatchNorm(NamedTuple):
     y: Tensor
@@ -99,6 +112,10 @@ class ListDiff(NamedTuple):
     out: Tensor
     idx: Tensor
 
+class LogMatrixDeterminant(NamedTuple):
+    sign: Tensor
+    log_abs_determinant: Tensor
+
 class LookupTableExport(NamedTuple):
     keys: Tensor
     values: Tensor
@@ -106,6 +123,10 @@ class LookupTableExport(NamedTuple):
 class LookupTableExportV2(NamedTuple):
     keys: Tensor
     values: Tensor
+
+class Lu(NamedTuple):
+    lu: Tensor
+    p: Tensor
 
 class MapUnstageNoKey(NamedTuple):
     key: Tensor
@@ -131,6 +152,10 @@ class NonMaxSuppressionV5(NamedTuple):
 class OrderedMapUnstageNoKey(NamedTuple):
     key: Tensor
     values: list[Tensor]
+
+class Qr(NamedTuple):
+    q: Tensor
+    r: Tensor
 
 class RaggedFillEmptyRows(NamedTuple):
     output_value_rowids: Tensor
@@ -172,6 +197,10 @@ class SampleDistortedBoundingBoxV2(NamedTuple):
     begin: Tensor
     size: Tensor
     bboxes: Tensor
+
+class SelfAdjointEigV2(NamedTuple):
+    e: Tensor
+    v: Tensor
 
 class SoftmaxCrossEntropyWithLogits(NamedTuple):
     loss: Tensor
@@ -290,6 +319,11 @@ class StringSplitV2(NamedTuple):
     indices: Tensor
     values: Tensor
     shape: Tensor
+
+class Svd(NamedTuple):
+    s: Tensor
+    u: Tensor
+    v: Tensor
 
 class Switch(NamedTuple):
     output_false: Tensor

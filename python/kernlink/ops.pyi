@@ -459,6 +459,15 @@ def avg_pool_grad(
 ) -> Tensor:
     """The gradient of `AvgPool`: each element of `grad` is shared evenly by what its window covered."""
 
+def banded_triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` for triangular matrices of `k` diagonals."""
+
 def barrier(
     component_types: Sequence[DTypeLike],
     shapes: Sequence[ShapeLike] = [],
@@ -498,6 +507,12 @@ def barrier_take_many(
 ) -> _outputs.BarrierTakeMany:
     """Takes complete elements out of a barrier; waits until there are as many."""
 
+def batch_cholesky(input: TensorLike, name: str | None = None) -> Tensor:
+    """[`Cholesky`] of old graphs."""
+
+def batch_cholesky_grad(l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
+    """[`CholeskyGrad`] of old graphs."""
+
 def batch_mat_mul(
     x: TensorLike,
     y: TensorLike,
@@ -532,6 +547,50 @@ def batch_mat_mul_v3(
 ) -> Tensor:
     """The products of two stacks of matrices, which may differ in dtype, computed and returned as `Tout`; the outer dimensions broadcast."""
 
+def batch_matrix_band_part(
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixBandPart`] of old graphs."""
+
+def batch_matrix_determinant(input: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDeterminant`] of old graphs."""
+
+def batch_matrix_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDiag`] of old graphs."""
+
+def batch_matrix_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDiagPart`] of old graphs."""
+
+def batch_matrix_inverse(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """[`MatrixInverse`] of old graphs."""
+
+def batch_matrix_set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixSetDiag`] of old graphs."""
+
+def batch_matrix_solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """[`MatrixSolve`] of old graphs."""
+
+def batch_matrix_solve_ls(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixSolveLs`] of old graphs."""
+
+def batch_matrix_triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixTriangularSolve`] of old graphs."""
+
 def batch_norm_with_global_normalization(
     t: TensorLike,
     m: TensorLike,
@@ -555,6 +614,24 @@ def batch_norm_with_global_normalization_grad(
     name: str | None = None,
 ) -> _outputs.BatchNormWithGlobalNormalizationGrad:
     """The gradient of [`BatchNormWithGlobalNormalization`]."""
+
+def batch_self_adjoint_eig(input: TensorLike, name: str | None = None) -> Tensor:
+    """[`SelfAdjointEig`] of old graphs."""
+
+def batch_self_adjoint_eig_v2(
+    input: TensorLike,
+    compute_v: bool = True,
+    name: str | None = None,
+) -> _outputs.BatchSelfAdjointEigV2:
+    """[`SelfAdjointEigV2`] of old graphs."""
+
+def batch_svd(
+    input: TensorLike,
+    compute_uv: bool = True,
+    full_matrices: bool = False,
+    name: str | None = None,
+) -> _outputs.BatchSvd:
+    """[`Svd`] of old graphs."""
 
 def batch_to_space(input: TensorLike, crops: TensorLike, block_size: int, name: str | None = None) -> Tensor:
     """Squares moved from the batch dimension back into the image, which is then cropped: undoes [`SpaceToBatch`]."""
@@ -667,6 +744,12 @@ def check_numerics(tensor: TensorLike, message: str | bytes, name: str | None = 
 
 def check_numerics_v2(tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
     """[`CheckNumerics`] whose error says which infinities there are."""
+
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
+    """The lower triangular matrices `L` for which `input = L Lᴴ`."""
+
+def cholesky_grad(l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of [`Cholesky`]: symmetric matrices."""
 
 def clip_by_value(
     t: TensorLike,
@@ -1083,6 +1166,9 @@ def dynamic_partition(
 def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
 
+def eig(input: TensorLike, Tout: DTypeLike, compute_v: bool = True, name: str | None = None) -> _outputs.Eig:
+    """Eigenvalues and eigenvectors: `input v = v diag(e)`. They are complex, and in no particular order."""
+
 def einsum(inputs: Sequence[TensorLike], equation: str | bytes, name: str | None = None) -> Tensor:
     """Sums of products over dimensions that have labels: `"ij,jk->ik"` multiplies matrices."""
 
@@ -1193,6 +1279,15 @@ def extract_volume_patches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the channels: `[batch, depths, rows, columns, ksizes[1] * ksizes[2] * ksizes[3] * channels]`."""
+
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last dimension."""
+
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last two dimensions."""
+
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last three dimensions."""
 
 def fifo_queue(
     component_types: Sequence[DTypeLike],
@@ -1406,6 +1501,39 @@ def histogram_fixed_width(
 def histogram_summary(tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with a histogram of all values, which must be finite."""
 
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last dimension."""
+
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last two dimensions."""
+
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last three dimensions."""
+
+def irfft(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last dimension has the half that is given."""
+
+def irfft2d(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last two dimensions has the half that is given."""
+
+def irfft3d(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last three dimensions has the half that is given."""
+
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on, without copying it."""
 
@@ -1599,6 +1727,9 @@ def log(x: TensorLike, name: str | None = None) -> Tensor:
 def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """`log(1 + x)`, precise where `x` is near zero."""
 
+def log_matrix_determinant(input: TensorLike, name: str | None = None) -> _outputs.LogMatrixDeterminant:
+    """The determinants of matrices as signs and logarithms: `det(input) = sign * exp(log_abs_determinant)`."""
+
 def log_softmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
 
@@ -1694,6 +1825,9 @@ def lower_bound(
     name: str | None = None,
 ) -> Tensor:
     """The first place in a sorted row at which a value can be inserted so that the row stays sorted."""
+
+def lu(input: TensorLike, output_idx_type: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Lu:
+    """Triangular matrices and permutations of rows for which `input[p] = L U`."""
 
 def map_clear(
     dtypes: Sequence[DTypeLike],
@@ -1795,6 +1929,9 @@ def matrix_band_part(
 ) -> Tensor:
     """Matrices with everything outside a band around the main diagonal set to zero."""
 
+def matrix_determinant(input: TensorLike, name: str | None = None) -> Tensor:
+    """The determinants of matrices."""
+
 def matrix_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Square matrices of zeros with the rows of `diagonal` on their diagonals."""
 
@@ -1834,6 +1971,15 @@ def matrix_diag_v3(
 ) -> Tensor:
     """Matrices of `padding_value` with given diagonals."""
 
+def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
+    """The exponentials of matrices: `I + A + A² / 2 + …`."""
+
+def matrix_inverse(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The inverses of matrices."""
+
+def matrix_logarithm(input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal logarithms of matrices, whose exponentials they are."""
+
 def matrix_set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
     """The matrices of `input` with the rows of `diagonal` on their diagonals."""
 
@@ -1848,6 +1994,30 @@ def matrix_set_diag_v3(
     name: str | None = None,
 ) -> Tensor:
     """The matrices of `input` with some diagonals replaced."""
+
+def matrix_solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The solutions of `matrix x = rhs`."""
+
+def matrix_solve_ls(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` by least squares; where there are many, the shortest."""
+
+def matrix_square_root(input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal square roots of matrices, whose eigenvalues are to the right of zero."""
+
+def matrix_triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` for triangular matrices."""
 
 def max(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
@@ -2433,6 +2603,9 @@ def priority_queue_v2(
 def prod(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The product over some dimensions. Of nothing it is 1. Integers wrap."""
 
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> _outputs.Qr:
+    """Unitary matrices `q` and upper triangular matrices `r` for which `input = q r`."""
+
 def queue_close(handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
     """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
 
@@ -2534,6 +2707,30 @@ def queue_size(handle: TensorLike, name: str | None = None) -> Tensor:
 
 def queue_size_v2(handle: TensorLike, name: str | None = None) -> Tensor:
     """The number of elements in a queue."""
+
+def rfft(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last dimension, the half that says all."""
+
+def rfft2d(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last two dimensions, the half that says all."""
+
+def rfft3d(
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last three dimensions, the half that says all."""
 
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation and value of colours whose parts are red, green and blue."""
@@ -3721,6 +3918,16 @@ def select(condition: TensorLike, x: TensorLike, y: TensorLike, name: str | None
 
 def select_v2(condition: TensorLike, t: TensorLike, e: TensorLike, name: str | None = None) -> Tensor:
     """Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast."""
+
+def self_adjoint_eig(input: TensorLike, name: str | None = None) -> Tensor:
+    """Eigenvalues and eigenvectors of symmetric matrices, in one tensor."""
+
+def self_adjoint_eig_v2(
+    input: TensorLike,
+    compute_v: bool = True,
+    name: str | None = None,
+) -> _outputs.SelfAdjointEigV2:
+    """Eigenvalues and eigenvectors of symmetric and Hermitian matrices: `input v = v diag(e)`."""
 
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """`scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and the alpha 1.6733… that keep mean and variance."""
@@ -4934,6 +5141,14 @@ def substr(
 def sum(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
 
+def svd(
+    input: TensorLike,
+    compute_uv: bool = True,
+    full_matrices: bool = False,
+    name: str | None = None,
+) -> _outputs.Svd:
+    """Singular values and vectors: `input = u diag(s) vᴴ`."""
+
 def switch(data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.Switch:
     """Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead."""
 
@@ -5475,6 +5690,24 @@ def top_kv2(
 
 def transpose(x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
     """`x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`."""
+
+def tridiagonal_mat_mul(
+    superdiag: TensorLike,
+    maindiag: TensorLike,
+    subdiag: TensorLike,
+    rhs: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The products of tridiagonal matrices and others."""
+
+def tridiagonal_solve(
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of equations with tridiagonal matrices."""
 
 def truncate_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast."""

@@ -492,6 +492,16 @@ def AvgPoolGrad(
 ) -> Tensor:
     """The gradient of `AvgPool`: each element of `grad` is shared evenly by what its window covered."""
 
+def BandedTriangularSolve(
+    *,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` for triangular matrices of `k` diagonals."""
+
 def Barrier(
     *,
     component_types: Sequence[DTypeLike],
@@ -534,6 +544,12 @@ def BarrierTakeMany(
 ) -> _outputs.BarrierTakeMany:
     """Takes complete elements out of a barrier; waits until there are as many."""
 
+def BatchCholesky(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """[`Cholesky`] of old graphs."""
+
+def BatchCholeskyGrad(*, l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
+    """[`CholeskyGrad`] of old graphs."""
+
 def BatchMatMul(
     *,
     x: TensorLike,
@@ -571,6 +587,53 @@ def BatchMatMulV3(
 ) -> Tensor:
     """The products of two stacks of matrices, which may differ in dtype, computed and returned as `Tout`; the outer dimensions broadcast."""
 
+def BatchMatrixBandPart(
+    *,
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixBandPart`] of old graphs."""
+
+def BatchMatrixDeterminant(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDeterminant`] of old graphs."""
+
+def BatchMatrixDiag(*, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDiag`] of old graphs."""
+
+def BatchMatrixDiagPart(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixDiagPart`] of old graphs."""
+
+def BatchMatrixInverse(*, input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """[`MatrixInverse`] of old graphs."""
+
+def BatchMatrixSetDiag(*, input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
+    """[`MatrixSetDiag`] of old graphs."""
+
+def BatchMatrixSolve(*, matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """[`MatrixSolve`] of old graphs."""
+
+def BatchMatrixSolveLs(
+    *,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixSolveLs`] of old graphs."""
+
+def BatchMatrixTriangularSolve(
+    *,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`MatrixTriangularSolve`] of old graphs."""
+
 def BatchNormWithGlobalNormalization(
     *,
     t: TensorLike,
@@ -596,6 +659,26 @@ def BatchNormWithGlobalNormalizationGrad(
     name: str | None = None,
 ) -> _outputs.BatchNormWithGlobalNormalizationGrad:
     """The gradient of [`BatchNormWithGlobalNormalization`]."""
+
+def BatchSelfAdjointEig(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """[`SelfAdjointEig`] of old graphs."""
+
+def BatchSelfAdjointEigV2(
+    *,
+    input: TensorLike,
+    compute_v: bool = True,
+    name: str | None = None,
+) -> _outputs.BatchSelfAdjointEigV2:
+    """[`SelfAdjointEigV2`] of old graphs."""
+
+def BatchSvd(
+    *,
+    input: TensorLike,
+    compute_uv: bool = True,
+    full_matrices: bool = False,
+    name: str | None = None,
+) -> _outputs.BatchSvd:
+    """[`Svd`] of old graphs."""
 
 def BatchToSpace(*, input: TensorLike, crops: TensorLike, block_size: int, name: str | None = None) -> Tensor:
     """Squares moved from the batch dimension back into the image, which is then cropped: undoes [`SpaceToBatch`]."""
@@ -711,6 +794,12 @@ def CheckNumerics(*, tensor: TensorLike, message: str | bytes, name: str | None 
 
 def CheckNumericsV2(*, tensor: TensorLike, message: str | bytes, name: str | None = None) -> Tensor:
     """[`CheckNumerics`] whose error says which infinities there are."""
+
+def Cholesky(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The lower triangular matrices `L` for which `input = L Lᴴ`."""
+
+def CholeskyGrad(*, l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of [`Cholesky`]: symmetric matrices."""
 
 def ClipByValue(
     *,
@@ -1165,6 +1254,9 @@ def DynamicPartition(
 def DynamicStitch(*, indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
 
+def Eig(*, input: TensorLike, Tout: DTypeLike, compute_v: bool = True, name: str | None = None) -> _outputs.Eig:
+    """Eigenvalues and eigenvectors: `input v = v diag(e)`. They are complex, and in no particular order."""
+
 def Einsum(*, inputs: Sequence[TensorLike], equation: str | bytes, name: str | None = None) -> Tensor:
     """Sums of products over dimensions that have labels: `"ij,jk->ik"` multiplies matrices."""
 
@@ -1281,6 +1373,15 @@ def ExtractVolumePatches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the channels: `[batch, depths, rows, columns, ksizes[1] * ksizes[2] * ksizes[3] * channels]`."""
+
+def FFT(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last dimension."""
+
+def FFT2D(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last two dimensions."""
+
+def FFT3D(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The Fourier transform along the last three dimensions."""
 
 def FIFOQueue(
     *,
@@ -1514,6 +1615,42 @@ def HistogramFixedWidth(
 def HistogramSummary(*, tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with a histogram of all values, which must be finite."""
 
+def IFFT(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last dimension."""
+
+def IFFT2D(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last two dimensions."""
+
+def IFFT3D(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse Fourier transform along the last three dimensions."""
+
+def IRFFT(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last dimension has the half that is given."""
+
+def IRFFT2D(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last two dimensions has the half that is given."""
+
+def IRFFT3D(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Treal: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The real numbers whose Fourier transform along the last three dimensions has the half that is given."""
+
 def Identity(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on, without copying it."""
 
@@ -1729,6 +1866,9 @@ def Log(*, x: TensorLike, name: str | None = None) -> Tensor:
 def Log1p(*, x: TensorLike, name: str | None = None) -> Tensor:
     """`log(1 + x)`, precise where `x` is near zero."""
 
+def LogMatrixDeterminant(*, input: TensorLike, name: str | None = None) -> _outputs.LogMatrixDeterminant:
+    """The determinants of matrices as signs and logarithms: `det(input) = sign * exp(log_abs_determinant)`."""
+
 def LogSoftmax(*, logits: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
 
@@ -1833,6 +1973,9 @@ def LowerBound(
     name: str | None = None,
 ) -> Tensor:
     """The first place in a sorted row at which a value can be inserted so that the row stays sorted."""
+
+def Lu(*, input: TensorLike, output_idx_type: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Lu:
+    """Triangular matrices and permutations of rows for which `input[p] = L U`."""
 
 def MapClear(
     *,
@@ -1943,6 +2086,9 @@ def MatrixBandPart(
 ) -> Tensor:
     """Matrices with everything outside a band around the main diagonal set to zero."""
 
+def MatrixDeterminant(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The determinants of matrices."""
+
 def MatrixDiag(*, diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Square matrices of zeros with the rows of `diagonal` on their diagonals."""
 
@@ -1985,6 +2131,15 @@ def MatrixDiagV3(
 ) -> Tensor:
     """Matrices of `padding_value` with given diagonals."""
 
+def MatrixExponential(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The exponentials of matrices: `I + A + A² / 2 + …`."""
+
+def MatrixInverse(*, input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The inverses of matrices."""
+
+def MatrixLogarithm(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal logarithms of matrices, whose exponentials they are."""
+
 def MatrixSetDiag(*, input: TensorLike, diagonal: TensorLike, name: str | None = None) -> Tensor:
     """The matrices of `input` with the rows of `diagonal` on their diagonals."""
 
@@ -2000,6 +2155,32 @@ def MatrixSetDiagV3(
     name: str | None = None,
 ) -> Tensor:
     """The matrices of `input` with some diagonals replaced."""
+
+def MatrixSolve(*, matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The solutions of `matrix x = rhs`."""
+
+def MatrixSolveLs(
+    *,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` by least squares; where there are many, the shortest."""
+
+def MatrixSquareRoot(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """The principal square roots of matrices, whose eigenvalues are to the right of zero."""
+
+def MatrixTriangularSolve(
+    *,
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of `matrix x = rhs` for triangular matrices."""
 
 def Max(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
@@ -2630,6 +2811,9 @@ def PriorityQueueV2(
 def Prod(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The product over some dimensions. Of nothing it is 1. Integers wrap."""
 
+def Qr(*, input: TensorLike, full_matrices: bool = False, name: str | None = None) -> _outputs.Qr:
+    """Unitary matrices `q` and upper triangular matrices `r` for which `input = q r`."""
+
 def QueueClose(*, handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
     """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
 
@@ -2741,6 +2925,33 @@ def QueueSize(*, handle: TensorLike, name: str | None = None) -> Tensor:
 
 def QueueSizeV2(*, handle: TensorLike, name: str | None = None) -> Tensor:
     """The number of elements in a queue."""
+
+def RFFT(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last dimension, the half that says all."""
+
+def RFFT2D(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last two dimensions, the half that says all."""
+
+def RFFT3D(
+    *,
+    input: TensorLike,
+    fft_length: TensorLike,
+    Tcomplex: DTypeLike = _dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """The Fourier transform of real numbers along the last three dimensions, the half that says all."""
 
 def RGBToHSV(*, images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation and value of colours whose parts are red, green and blue."""
@@ -4038,6 +4249,17 @@ def Select(*, condition: TensorLike, x: TensorLike, y: TensorLike, name: str | N
 
 def SelectV2(*, condition: TensorLike, t: TensorLike, e: TensorLike, name: str | None = None) -> Tensor:
     """Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast."""
+
+def SelfAdjointEig(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """Eigenvalues and eigenvectors of symmetric matrices, in one tensor."""
+
+def SelfAdjointEigV2(
+    *,
+    input: TensorLike,
+    compute_v: bool = True,
+    name: str | None = None,
+) -> _outputs.SelfAdjointEigV2:
+    """Eigenvalues and eigenvectors of symmetric and Hermitian matrices: `input v = v diag(e)`."""
 
 def Selu(*, features: TensorLike, name: str | None = None) -> Tensor:
     """`scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and the alpha 1.6733… that keep mean and variance."""
@@ -5360,6 +5582,15 @@ def Substr(
 def Sum(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
 
+def Svd(
+    *,
+    input: TensorLike,
+    compute_uv: bool = True,
+    full_matrices: bool = False,
+    name: str | None = None,
+) -> _outputs.Svd:
+    """Singular values and vectors: `input = u diag(s) vᴴ`."""
+
 def Switch(*, data: TensorLike, pred: TensorLike, name: str | None = None) -> _outputs.Switch:
     """Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead."""
 
@@ -5952,6 +6183,26 @@ def TopKV2(
 
 def Transpose(*, x: TensorLike, perm: TensorLike, name: str | None = None) -> Tensor:
     """`x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`."""
+
+def TridiagonalMatMul(
+    *,
+    superdiag: TensorLike,
+    maindiag: TensorLike,
+    subdiag: TensorLike,
+    rhs: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The products of tridiagonal matrices and others."""
+
+def TridiagonalSolve(
+    *,
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The solutions of equations with tridiagonal matrices."""
 
 def TruncateDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast."""
