@@ -1,7 +1,6 @@
 //! FakeQuantWithMinMaxArgs, Vars and VarsPerChannel, and their gradients.
 
-use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, ensure};
 use kernlink_geometry::integers::ensure_scalar;
@@ -19,22 +18,24 @@ use crate::slices::Slices;
 #[derive(Clone, Copy)]
 struct Numbers([f32; 2]);
 
-impl Numbers {
-    fn new<O: Op>(ctx: &KernelConstruction<'_, O>) -> Result<Numbers> {
-        let bits: i64 = ctx.node().attrs().required("num_bits")?;
-        let narrow: bool = ctx.node().attrs().required("narrow_range")?;
+impl KernelState for Numbers {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Numbers> {
+        let bits: i64 = ctx.attrs.required("num_bits")?;
+        let narrow: bool = ctx.attrs.required("narrow_range")?;
         ensure!((2..=16).contains(&bits), InvalidArgument, "num_bits must be between 2 and 16, inclusive, not {bits}");
         Ok(Numbers([f32::from(u8::from(narrow)), ((1 << bits) - 1) as f32]))
     }
+}
 
-    /// As [`Numbers::new`], with the attrs that are the ends of the range.
-    fn with_range<O: Op>(ctx: &KernelConstruction<'_, O>) -> Result<Nudged> {
-        let attrs = ctx.node().attrs();
-        let (least, greatest): (f32, f32) = (attrs.required("min")?, attrs.required("max")?);
+impl KernelState for Nudged {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Nudged> {
+        let (least, greatest): (f32, f32) = (ctx.attrs.required("min")?, ctx.attrs.required("max")?);
         ensure!(least < greatest, InvalidArgument, "min has to be smaller than max, was: {least} >= {greatest}");
-        Ok(Numbers::new(ctx)?.nudged(least, greatest))
+        Ok(<Numbers as KernelState>::new(ctx)?.nudged(least, greatest))
     }
+}
 
+impl Numbers {
     /// A range that is moved so that zero is one of its numbers.
     fn nudged(self, least: f32, greatest: f32) -> Nudged {
         let Numbers([lowest, highest]) = self;
@@ -84,7 +85,7 @@ impl Nudged {
     }
 }
 
-#[register_kernel(device = Cpu, state = Numbers::with_range)]
+#[register_kernel(device = Cpu)]
 fn args(range: &Nudged, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxArgs>) -> Result<()> {
     let inputs = ctx.input_at(0)?.clone();
     let mut outputs = ctx.allocate_output_at(0, inputs.shape())?;
@@ -124,7 +125,7 @@ fn ensure_same(gradients: &Tensor, inputs: &Tensor) -> Result<()> {
     Ok(())
 }
 
-#[register_kernel(device = Cpu, state = Numbers::with_range)]
+#[register_kernel(device = Cpu)]
 fn args_gradient(range: &Nudged, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxArgsGradient>) -> Result<()> {
     let backprops = flow(ctx, range)?;
     ctx.set_output_at(0, backprops)
@@ -138,7 +139,7 @@ fn one_range(ctx: &RawContext<'_>, numbers: Numbers, index: usize) -> Result<Nud
     Ok(numbers.nudged(least.to_scalar()?, greatest.to_scalar()?))
 }
 
-#[register_kernel(device = Cpu, state = Numbers::new)]
+#[register_kernel(device = Cpu)]
 fn vars(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxVars>) -> Result<()> {
     let range = one_range(ctx, *numbers, 1)?;
     let inputs = ctx.input_at(0)?.clone();
@@ -174,7 +175,7 @@ widest! {
     }
 }
 
-#[register_kernel(device = Cpu, state = Numbers::new)]
+#[register_kernel(device = Cpu)]
 fn vars_gradient(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxVarsGradient>) -> Result<()> {
     let range = one_range(ctx, *numbers, 2)?;
     let backprops = flow(ctx, &range)?;
@@ -211,7 +212,7 @@ fn ranges(ctx: &RawContext<'_>, numbers: Numbers, index: usize, inputs: &Tensor)
     scratch::collected(least?.iter().zip(greatest?).map(|(&least, &greatest)| numbers.nudged(least, greatest)))
 }
 
-#[register_kernel(device = Cpu, state = Numbers::new)]
+#[register_kernel(device = Cpu)]
 fn per_channel(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxVarsPerChannel>) -> Result<()> {
     let inputs = ctx.input_at(0)?.clone();
     let ranges = ranges(ctx, *numbers, 1, &inputs)?;
@@ -245,7 +246,7 @@ widest! {
     }
 }
 
-#[register_kernel(device = Cpu, state = Numbers::new)]
+#[register_kernel(device = Cpu)]
 fn per_channel_gradient(
     numbers: &Numbers,
     ctx: &mut KernelContext<'_, FakeQuantWithMinMaxVarsPerChannelGradient>,
