@@ -5,7 +5,7 @@
 use kernlink::dtype::{Number, QInt8, QInt16, QInt32, QUInt8, QUInt16};
 
 /// A dtype of quantized numbers.
-pub(crate) trait Quantized: Number {
+pub(crate) trait Quantized: Number + Ord {
     /// The lowest number.
     const LOWEST: i64;
     /// The highest number.

@@ -67,14 +67,14 @@ impl Slices {
         f: impl Fn(&P, S) -> T + Sync + Copy,
     ) {
         if let [parameter] = parameters {
-            ctx.parallel_chunks(target, 1, 1, |first, target| one(&source[first..], target, parameter, f));
+            ctx.parallel_chunks(target, 1, 1, |first, target| each(&source[first..], target, parameter, f));
         } else if self.inner == 1 && !parameters.is_empty() {
             ctx.parallel_chunks(target, parameters.len(), 1, |first, target| rows(&source[first..], target, parameters, f));
         } else if self.inner > 0 {
             ctx.parallel_chunks(target, self.inner, 1, |first, target| {
                 for (index, target) in target.chunks_mut(self.inner).enumerate() {
                     let source = &source[first + index * self.inner..];
-                    one(source, target, &parameters[(first / self.inner + index) % self.count], f);
+                    each(source, target, &parameters[(first / self.inner + index) % self.count], f);
                 }
             });
         }
@@ -82,7 +82,8 @@ impl Slices {
 }
 
 widest! {
-    fn one<P: Sized, S: Pod, T: Pod, F: Fn(&P, S) -> T>(source: &[S], target: &mut [T], parameter: &P, f: F) {
+    /// `f` of each element.
+    pub(crate) fn each<P: Sized, S: Pod, T: Pod, F: Fn(&P, S) -> T>(source: &[S], target: &mut [T], parameter: &P, f: F) {
         for (target, &source) in target.iter_mut().zip(source) {
             *target = f(parameter, source);
         }
