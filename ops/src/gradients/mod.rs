@@ -24,6 +24,8 @@ mod partitions;
 mod picked;
 #[cfg(feature = "image")]
 mod pictures;
+#[cfg(feature = "quantization")]
+mod quantized;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
