@@ -3,7 +3,7 @@
 use kernlink::dtype::{Element, QInt8, QInt32, QUInt8};
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, ensure};
+use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
@@ -24,9 +24,8 @@ widest! {
     }
 }
 
-/// The range of values that input 0, whose range is inputs 1 and 2, takes; zero is not below it.
-fn taken(ctx: &RawContext<'_>) -> Result<[f32; 2]> {
-    let [least, greatest] = range(ctx, 1, "the input")?;
+/// The range of values that input 0, whose own range is given, takes; zero is not below it.
+fn taken(ctx: &RawContext<'_>, [least, greatest]: [f32; 2]) -> Result<[f32; 2]> {
     let numbers = ctx.input_at(0)?.as_slice::<QInt32>()?;
     let mut pieces = scratch::filled([i32::MAX, i32::MIN], numbers.len().div_ceil(PIECE))?;
     ctx.parallel_chunks(&mut pieces, 1, PIECE / 4, |first, pieces| {
@@ -105,7 +104,8 @@ fn requantized<T: From32>(ctx: &mut RawContext<'_>, to: [f32; 2]) -> Result<()> 
 
 #[register_kernel(device = Cpu, Tinput = [QInt32], out_type = [QUInt8])]
 fn shrink<out_type: From32>(ctx: &mut KernelContext<'_, QuantizeDownAndShrinkRange>) -> Result<()> {
-    let to = taken(ctx)?;
+    let from = range(ctx, 1, "the input")?;
+    let to = taken(ctx, from)?;
     requantized::<out_type>(ctx, to)
 }
 
@@ -113,13 +113,24 @@ fn shrink<out_type: From32>(ctx: &mut KernelContext<'_, QuantizeDownAndShrinkRan
 fn requantize<out_type: From32>(ctx: &mut KernelContext<'_, Requantize>) -> Result<()> {
     let to = range(ctx, 3, "the output")?;
     ensure!(to[0] <= 0.0, InvalidArgument, "requested_output_min must be <= 0, but got {}", to[0]);
-    ensure!(to[1] >= 0.0, InvalidArgument, "requested_output_max must be >= 0, but got {}", to[1]);
+    ensure!(
+        to[1] >= to[0],
+        InvalidArgument,
+        "requested_output_max must be >= requested_output_min, but got {} and {}",
+        to[1],
+        to[0]
+    );
     requantized::<out_type>(ctx, to)
 }
 
 #[register_kernel(device = Cpu, Tinput = [QInt32])]
 fn find_range(ctx: &mut KernelContext<'_, RequantizationRange>) -> Result<()> {
-    let taken = taken(ctx)?;
+    // TensorFlow takes the first of several numbers here.
+    let first = |index: usize, name: &str| match ctx.input_at(index)?.as_slice::<f32>()? {
+        [first, ..] => Ok(*first),
+        [] => bail!(InvalidArgument, "{name} must not be empty"),
+    };
+    let taken = taken(ctx, [first(1, "input_min")?, first(2, "input_max")?])?;
     set_range(ctx, 0, taken)
 }
 
@@ -160,9 +171,9 @@ fn requantize_channels<out_type: Cut>(ctx: &mut KernelContext<'_, RequantizePerC
     let magnitudes = magnitudes(ctx)?;
     let rank = input.rank();
     ensure!(
-        (rank == 4 || rank == 5) && input.shape()[rank - 1] == magnitudes.len(),
+        rank == 4 && input.shape()[3] == magnitudes.len(),
         InvalidArgument,
-        "input must have 4 or 5 dimensions, of which the last is that of the {} channels, not shape {}",
+        "input must have 4 dimensions, of which the last is that of the {} channels, not shape {}",
         magnitudes.len(),
         input.shape()
     );
