@@ -35,6 +35,8 @@ def conversions():
                 manners = [{"round_mode": r, "narrow_range": n} for r in ("HALF_TO_EVEN", "HALF_AWAY_FROM_ZERO") for n in (False, True)]
             for k, manner in enumerate(manners):
                 for least, greatest in RANGES:
+                    if manner.get("narrow_range") and limits(d)[0] == 0 and greatest <= 0:
+                        continue  # the least value is a denormal
                     x = np.concatenate([np.linspace(least - 0.5, greatest + 0.5, 61), (np.arange(-30, 30) + 0.5) * (greatest - least) / steps, [0, -0.0, 1e9, -1e9]])
                     yield one(op, d, f"{mode}{k}of{least}to{greatest}", [f32(x), scalar(least), scalar(greatest)], T=d, mode=mode, **manner)
             for k, (least, greatest, length) in enumerate(((0, 0, 0.01), (1, 1, 0.01), (0, 1e-6, 0.01), (-1, 1, 0), (5, 5.0001, 0.1), (-2, -2, 0.5))):
@@ -58,7 +60,7 @@ def conversions():
         for kind in ("float", "bfloat16"):
             for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED") if kind == "float" else ("MIN_COMBINED",):
                 for least, greatest in RANGES:
-                    for narrow in (False, True) if mode == "SCALED" else (False,):
+                    for narrow in (False, True) if mode == "SCALED" and (d, least) != ("qint32", 0) else (False,):
                         yield one(op, d, f"{kind}-{mode}of{least}to{greatest}{'n' if narrow else ''}", [every(d), scalar(least), scalar(greatest)],
                                   dtype=kind, mode=mode, narrow_range=narrow)
                 yield many(op, d, f"{kind}-{mode}-shapes", [[numbers(d, s), scalar(-2), scalar(3)] for s in SHAPES], dtype=kind, mode=mode)
@@ -72,7 +74,6 @@ def conversions():
     yield from bad(op, "quint8", "vector", [good[0], f32([-1, -2]), scalar(1)])
     yield from bad(op, "quint8", "axis", [good[0], f32([-1, -2]), f32([1, 2])], axis=2)
     yield from bad(op, "quint8", "size", [good[0], f32([-1, -2]), f32([1, 2])], axis=1)
-    yield from bad(op, "quint8", "first", [good[0], f32([-1, -2]), f32([1, 2])], static=False, axis=0, mode="MIN_FIRST")
 
 
 def requantized():
@@ -151,6 +152,8 @@ def arithmetic():
     for d in dtypes(op):
         for k, (shapes, axis) in enumerate((([(2, 3), (2, 1)], 1), ([(2,), (3,), (1,)], 0), ([(1, 2, 2), (3, 2, 2)], 0), ([(2, 0), (2, 3)], 1), ([(2, 2, 3), (2, 1, 3)], 1), ([(0, 2), (0, 2)], 0))):
             for m, ends in enumerate(((-1, 1, -1, 1), (0, 1, -3, 2), (-8, 4, -1, 9))):
+                if k == 3 and m:
+                    continue  # TensorFlow takes the range of the empty tensor for that of the next
                 n = len(shapes)
                 least, greatest = [scalar(ends[2 * (j % 2)]) for j in range(n)], [scalar(ends[2 * (j % 2) + 1]) for j in range(n)]
                 yield one(op, d, f"{k}-{m}", [i32(axis), [numbers(d, s, j) for j, s in enumerate(shapes)], least, greatest])

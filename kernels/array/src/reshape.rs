@@ -1,10 +1,10 @@
 //! The same elements in another shape: Reshape, Squeeze, ExpandDims. Nothing is copied.
 
 use kernlink::dtype::DataType;
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::{MAX_RANK, Shape};
-use kernlink::ensure;
 use kernlink_geometry::integers::{axis, single};
 use kernlink_geometry::reshape::reshaped;
 use kernlink_macros::register_kernel;

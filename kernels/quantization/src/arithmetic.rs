@@ -60,6 +60,10 @@ fn add(ctx: &mut KernelContext<'_, QuantizedAdd>) -> Result<()> {
     ensure_length(y, "y")?;
     let most = max(min(x[0], y[0]).abs(), max(x[1], y[1]).abs());
     let end = most * 16384.0;
+    // A scalar is computed by itself, to the last bit; of other numbers the first step says how long all are.
+    let alone = |[least, greatest]: [f32; 2]| {
+        std::array::from_fn(|index| number_of::<QInt32>(value_of::<QUInt8>(index as i32, least, greatest), -end, end))
+    };
     let table = |[least, greatest]: [f32; 2]| {
         let number = |number: i32| unclamped::<QInt32>(value_of::<QUInt8>(number, least, greatest), -end, end);
         let step = i64::from(number(1).wrapping_sub(number(0)) as i32);
@@ -69,7 +73,12 @@ fn add(ctx: &mut KernelContext<'_, QuantizedAdd>) -> Result<()> {
             sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32
         })
     };
-    pairs(ctx, [table(x), table(y)], i32::wrapping_add)?;
+    let tables = match [ctx.input_at(0)?.num_elements(), ctx.input_at(1)?.num_elements()] {
+        [1, _] => [alone(x), table(y)],
+        [_, 1] => [table(x), alone(y)],
+        _ => [table(x), table(y)],
+    };
+    pairs(ctx, tables, i32::wrapping_add)?;
     set_range(ctx, 1, [-end, end])
 }
 
@@ -168,7 +177,10 @@ fn concat<T: Element + Quantized>(ctx: &mut KernelContext<'_, QuantizedConcat>) 
     let end = |index: usize, name: &str| scalar(ctx, index, name);
     let least = scratch::collected_ok((0..count).map(|index| end(1 + count + index, "input_mins")))?;
     let greatest = scratch::collected_ok((0..count).map(|index| end(1 + 2 * count + index, "input_maxes")))?;
-    let mut whole = [least.iter().copied().fold(f32::MAX, |a, b| min(a, b)), greatest.iter().copied().fold(f32::MIN, |a, b| max(a, b))];
+    let mut whole = [
+        least.iter().copied().fold(f32::MAX, |a, b| min(a, b)),
+        greatest.iter().copied().fold(f32::MIN, |a, b| max(a, b)),
+    ];
     if T::LOWEST < 0 {
         let most = max(whole[0].abs(), whole[1].abs());
         whole = [-most, most];
@@ -188,7 +200,7 @@ fn concat<T: Element + Quantized>(ctx: &mut KernelContext<'_, QuantizedConcat>) 
         start += own;
     }
     ctx.parallel_chunks(target, width.max(1), 1, |first, target| {
-        for (row, target) in target.chunks_mut(width).enumerate() {
+        for (row, target) in target.chunks_mut(width.max(1)).enumerate() {
             let row = first / width + row;
             for &(numbers, own, start, way) in &parts {
                 let (from, to_part) = (&numbers[row * own..][..own], &mut target[start..][..own]);

@@ -145,7 +145,9 @@ fn quantize<T: Element + Quantized>(node: &Quantizer, ctx: &mut KernelContext<'_
         (Mode::MinCombined, _) => {
             slices.map(ctx, &ranges, xs, target, |r, x| number(((cut(r, x) - r.least) * r.scale - half).round()));
         }
-        (Mode::Scaled, true) => slices.map(ctx, &ranges, xs, target, |r, x| number((cut(r, x) * r.scale).round_ties_even())),
+        (Mode::Scaled, true) => {
+            slices.map(ctx, &ranges, xs, target, |r, x| number((cut(r, x) * r.scale).round_ties_even()))
+        }
         (Mode::Scaled, false) => slices.map(ctx, &ranges, xs, target, |r, x| number((cut(r, x) * r.scale).round())),
     }
     ctx.set_output_at(0, output)?;
@@ -196,7 +198,8 @@ impl Line {
         let by_range = ToValues::new::<T>(least, greatest);
         if mode == Mode::Scaled {
             let (lowest, highest) = (T::LOWEST + i64::from(is_narrow), T::HIGHEST as f32);
-            let scale = if T::LOWEST == 0 { greatest / highest } else { max(least / lowest as f32, greatest / highest) };
+            let scale =
+                if T::LOWEST == 0 { greatest / highest } else { max(least / lowest as f32, greatest / highest) };
             return Line { before: 0.0, scale, after: 0.0, by_range };
         }
         let scale = (greatest - least) / (T::HIGHEST as f32 - T::LOWEST as f32);

@@ -39,6 +39,10 @@ impl Numbers {
     /// A range that is moved so that zero is one of its numbers.
     fn nudged(self, least: f32, greatest: f32) -> Nudged {
         let Numbers([lowest, highest]) = self;
+        if least == 0.0 && greatest == 0.0 {
+            // All values become zero, and what flows passes.
+            return Nudged { least: f32::NEG_INFINITY, greatest: f32::INFINITY, scale: 0.0, inverse: 0.0, zero: 0.0 };
+        }
         let scale = (greatest - least) / (highest - lowest);
         let zero = lowest - least / scale;
         let zero = if zero < lowest {
@@ -48,7 +52,13 @@ impl Numbers {
         } else {
             f32::from(zero.round() as u16)
         };
-        Nudged { least: (lowest - zero) * scale, greatest: (highest - zero) * scale, scale, inverse: 1.0 / scale }
+        Nudged {
+            least: (lowest - zero) * scale,
+            greatest: (highest - zero) * scale,
+            scale,
+            inverse: (highest - lowest) / (greatest - least),
+            zero: zero - lowest,
+        }
     }
 }
 
@@ -60,6 +70,8 @@ struct Nudged {
     /// What one step stands for.
     scale: f32,
     inverse: f32,
+    /// The number of steps from the lowest number to zero.
+    zero: f32,
 }
 
 impl Nudged {
@@ -70,12 +82,15 @@ impl Nudged {
 
     #[inline(always)]
     fn multiplied(&self, x: f32) -> f32 {
-        (self.cut(x) * self.inverse + 0.5).floor() * self.scale + self.least
+        (self.cut(x) * self.inverse - self.zero + 0.5).floor() * self.scale
     }
 
     #[inline(always)]
     fn divided(&self, x: f32) -> f32 {
-        (self.cut(x) / self.scale + 0.5).floor() * self.scale + self.least
+        if self.scale == 0.0 && self.least == f32::NEG_INFINITY {
+            return 0.0;
+        }
+        (self.cut(x) / self.scale - self.zero + 0.5).floor() * self.scale
     }
 
     /// What flows to an input: as TensorFlow has it a product, so that infinity outside of the range becomes NaN.

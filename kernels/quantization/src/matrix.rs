@@ -36,7 +36,8 @@ fn mat_mul(attrs: &Attrs<QuantizedMatMul>, ctx: &mut KernelContext<'_, Quantized
     };
     let left = matrix(cast_slice::<QUInt8, u8>(a.as_slice()?), a.shape(), attrs.transpose_a);
     let right = matrix(cast_slice::<QUInt8, u8>(b.as_slice()?), b.shape(), attrs.transpose_b);
-    let right = Right::new(ctx, sizes.rows, [sizes.inner, sizes.columns], right, scratch::filled(zero(of_b), sizes.columns)?)?;
+    let right =
+        Right::new(ctx, sizes.rows, [sizes.inner, sizes.columns], right, scratch::filled(zero(of_b), sizes.columns)?)?;
     let mut output = ctx.allocate_output_at(0, sizes.output.clone())?;
     multiply(ctx, sizes.rows, left, |_| zero(of_a), &right, cast_slice_mut::<QInt32, i32>(output.as_mut_slice()?))?;
     ctx.set_output_at(0, output)?;
@@ -100,7 +101,7 @@ fn convolution(node: &Convolution, ctx: &mut KernelContext<'_, QuantizedConv2D>)
         rows,
         columns,
         depth: images[3],
-        offsets: [&rows, &columns].map(offset),
+        offsets: if node.padding == "VALID" { [0; 2] } else { [&rows, &columns].map(offset) },
         // Beyond the border is the number that stands for zero; below the least it is none, and another is found below.
         outside: zero(of_input),
     };
@@ -130,7 +131,7 @@ fn convolution(node: &Convolution, ctx: &mut KernelContext<'_, QuantizedConv2D>)
     set_range(ctx, 1, range_of_products::<QUInt8, QUInt8>(of_input, of_filter))
 }
 
-/// How far the first window begins before the input; TensorFlow centres the windows, with `VALID` too.
+/// How far the first window begins before the input; TensorFlow centres the windows, which may be smaller than their steps.
 fn offset(axis: &Axis) -> i64 {
     ((axis.output as i64 - 1) * axis.stride as i64 + axis.window as i64 - axis.input as i64) / 2
 }

@@ -82,7 +82,9 @@ fn instance_norm(node: &InstanceNorm, ctx: &mut KernelContext<'_, QuantizedInsta
     let mut y = ctx.allocate_output_at(0, x.shape())?;
     let image = (pixels * channels).max(1);
     let target = y.as_mut_slice::<QUInt8>()?;
-    for ((numbers, target), ways) in numbers.chunks(image).zip(target.chunks_mut(image)).zip(ways.chunks(channels.max(1))) {
+    for ((numbers, target), ways) in
+        numbers.chunks(image).zip(target.chunks_mut(image)).zip(ways.chunks(channels.max(1)))
+    {
         let slices = Slices { count: channels, inner: 1 };
         slices.map(ctx, ways, numbers, target, |way: &[f32; 2], x: QUInt8| {
             QUInt8(to.number(scale * (f32::from(x.0) - way[0]) * way[1]) as u8)

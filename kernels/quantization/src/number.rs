@@ -90,8 +90,9 @@ pub(crate) fn value_of<T: Quantized>(number: i32, least: f32, greatest: f32) -> 
     let steps = T::STEPS as f64;
     let range = f64::from(greatest - least) * (steps / (steps - 1.0));
     let scale = range / steps;
-    let rounded = f64::from((least / scale as f32).round()) * f64::from(scale as f32);
-    (rounded + (f64::from(number) - T::LOWEST as f64) * scale) as f32
+    let rounded = (least / scale as f32).round() * scale as f32;
+    // TensorFlow rounds numbers to `float` on their way to `double`.
+    (f64::from(rounded) + (f64::from(number as f32) - T::LOWEST as f64) * scale) as f32
 }
 
 /// How much one step stands for.
@@ -137,7 +138,8 @@ pub(crate) struct ToNumbers {
 impl ToNumbers {
     /// To the numbers of `T` in a range.
     pub(crate) fn new<T: Quantized>(least: f32, greatest: f32) -> ToNumbers {
-        let scale = if least == greatest { 0.0 } else { ((T::STEPS as f64 - 1.0) / f64::from(greatest - least)) as f32 };
+        let scale =
+            if least == greatest { 0.0 } else { ((T::STEPS as f64 - 1.0) / f64::from(greatest - least)) as f32 };
         // The greatest `float` that an `i32` holds.
         let bounds = [T::LOWEST as f32, min(T::HIGHEST as f32, 2_147_483_520.0)];
         ToNumbers { scale, moved: (least * scale).round() - T::LOWEST as f32, bounds }

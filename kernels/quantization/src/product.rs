@@ -24,7 +24,13 @@ impl<'a, B: Byte> Right<'a, B> {
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
-    pub(crate) fn new(ctx: &RawContext<'_>, m: usize, [k, n]: [usize; 2], matrix: Matrix<'a, B>, zeros: Vec<i32>) -> Result<Self> {
+    pub(crate) fn new(
+        ctx: &RawContext<'_>,
+        m: usize,
+        [k, n]: [usize; 2],
+        matrix: Matrix<'a, B>,
+        zeros: Vec<i32>,
+    ) -> Result<Self> {
         let by_bytes = int8::is_available() && int8::is_worthwhile(Sizes { m, k, n });
         let panels = if by_bytes { Some(BytePanels::new(Some(ctx), matrix, k, n)?) } else { None };
         let mut sums: Vec<i32> = scratch::zeros(n)?;

@@ -1,10 +1,10 @@
 //! QuantizedResizeBilinear.
 
+use kernlink::Result;
 use kernlink::dtype::{Element, QInt32, QUInt8};
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
 use kernlink::shape::Shape;
 use kernlink::tensor::scratch;
-use kernlink::Result;
 use kernlink_geometry::resize::{Scaling, resized};
 use kernlink_macros::register_kernel;
 use kernlink_ops::QuantizedResizeBilinear;
@@ -41,31 +41,50 @@ fn places(scaling: Scaling, from: usize, to: usize, bits: u32) -> Result<Vec<Pla
     }))
 }
 
-/// Numbers that are mixed as whole numbers.
+/// Four neighbours: of the upper row and of the lower, left and right.
+type Neighbours<T> = [[T; 2]; 2];
+
+/// Numbers that are mixed.
 trait Mixed: Element + Quantized {
     /// How finely places are told apart.
     const BITS: u32;
+
+    /// Four neighbours, weighted.
+    fn mixed(neighbours: Neighbours<Self>, x: Place, y: Place) -> Self;
 }
 
+/// As whole numbers.
 impl Mixed for QUInt8 {
     const BITS: u32 = 7;
+
+    #[inline(always)]
+    fn mixed([top, bottom]: Neighbours<QUInt8>, x: Place, y: Place) -> QUInt8 {
+        let one = 1 << Self::BITS;
+        let row = |[left, right]: [QUInt8; 2]| {
+            let (left, right) = (i64::from(left.0), i64::from(right.0));
+            left * one + (right - left) * x.part
+        };
+        let (top, bottom) = (row(top), row(bottom));
+        let sum = top + (bottom - top) / one * y.part;
+        QUInt8(((sum + one / 2) / one) as u8)
+    }
 }
 
+/// As whole numbers, which TensorFlow rounds to `float` before.
 impl Mixed for QInt32 {
     const BITS: u32 = 30;
-}
 
-/// Four neighbours, weighted.
-#[inline(always)]
-fn mixed<T: Mixed>([[top_left, top_right], [bottom_left, bottom_right]]: [[T; 2]; 2], x: i64, y: i64) -> T {
-    let one = 1i64 << T::BITS;
-    let row = |left: T, right: T| {
-        let (left, right) = (i64::from(left.get()), i64::from(right.get()));
-        left.wrapping_mul(one).wrapping_add((right - left).wrapping_mul(x))
-    };
-    let (top, bottom) = (row(top_left, top_right), row(bottom_left, bottom_right));
-    let sum = top.wrapping_add((bottom.wrapping_sub(top) / one).wrapping_mul(y));
-    T::from_low_bits((sum.wrapping_add(one / 2) / one) as i32)
+    #[inline(always)]
+    fn mixed([top, bottom]: Neighbours<QInt32>, x: Place, y: Place) -> QInt32 {
+        let one = 1i64 << Self::BITS;
+        let row = |[left, right]: [QInt32; 2]| {
+            let [left, right] = [left, right].map(|number| number.0 as f32 as i64);
+            left.wrapping_mul(one).wrapping_add((right - left).wrapping_mul(x.part))
+        };
+        let (top, bottom) = (row(top), row(bottom));
+        let sum = top.wrapping_add((bottom.wrapping_sub(top) / one).wrapping_mul(y.part));
+        QInt32((sum.wrapping_add(one / 2) / one) as i32)
+    }
 }
 
 #[register_kernel(device = Cpu, T = [QUInt8, QInt32])]
@@ -88,13 +107,14 @@ fn resize<T: Mixed>(manner: &Manner, ctx: &mut KernelContext<'_, QuantizedResize
         for (index, target) in target.chunks_mut(width).enumerate() {
             let row = first / width + index;
             let y = ys[row % to_rows];
-            let line = |place: usize| &numbers[(row / to_rows * rows + place) * columns * channels..][..columns * channels];
+            let line =
+                |place: usize| &numbers[(row / to_rows * rows + place) * columns * channels..][..columns * channels];
             let (top, bottom) = (line(y.before), line(y.after));
             for (x, target) in xs.iter().zip(target.chunks_mut(channels)) {
                 let (left, right) = (x.before * channels, x.after * channels);
                 for (channel, target) in target.iter_mut().enumerate() {
                     let at = |line: &[T]| [line[left + channel], line[right + channel]];
-                    *target = mixed([at(top), at(bottom)], x.part, y.part);
+                    *target = T::mixed([at(top), at(bottom)], *x, y);
                 }
             }
         }

@@ -10,7 +10,8 @@ use kernlink_kernels_common::number::Float;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
-    QuantizeAndDequantize, QuantizeAndDequantizeV2, QuantizeAndDequantizeV3, QuantizeAndDequantizeV4, QuantizeAndDequantizeV4Grad,
+    QuantizeAndDequantize, QuantizeAndDequantizeV2, QuantizeAndDequantizeV3, QuantizeAndDequantizeV4,
+    QuantizeAndDequantizeV4Grad,
 };
 
 use crate::number::{max, min};
@@ -119,11 +120,14 @@ impl Manner {
             (None, true) => given_ranges::<T>(ctx, slices, axis.is_some())?,
             (_, false) => own_ranges(ctx, slices, xs)?,
         };
-        let scales = scratch::collected(ranges.iter().map(|&[least, greatest]| Scaled::new(self, bits, least, greatest)))?;
+        let scales =
+            scratch::collected(ranges.iter().map(|&[least, greatest]| Scaled::new(self, bits, least, greatest)))?;
         let mut output = ctx.allocate_output_at(0, input.shape())?;
         let target = output.as_mut_slice::<T>()?;
         match (self.is_range_given, self.rounds_up) {
-            (true, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.to_even(scaled.cut(x))),
+            (true, false) => {
+                slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.to_even(scaled.cut(x)))
+            }
             (true, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(scaled.cut(x))),
             (false, false) => slices.map(ctx, &scales, xs, target, Scaled::to_even),
             (false, true) => slices.map(ctx, &scales, xs, target, Scaled::up),

@@ -17,7 +17,10 @@ pub(crate) fn scalar(ctx: &RawContext<'_>, index: usize, name: &str) -> Result<f
 
 /// The two scalars from input `index` on, what the lowest and the highest number of `name` stand for.
 pub(crate) fn range(ctx: &RawContext<'_>, index: usize, name: &str) -> Result<[f32; 2]> {
-    Ok([scalar(ctx, index, &format!("the least value of {name}"))?, scalar(ctx, index + 1, &format!("the greatest value of {name}"))?])
+    Ok([
+        scalar(ctx, index, &format!("the least value of {name}"))?,
+        scalar(ctx, index + 1, &format!("the greatest value of {name}"))?,
+    ])
 }
 
 /// Sets two outputs, from `index` on.
@@ -69,7 +72,9 @@ impl Slices {
         if let [parameter] = parameters {
             ctx.parallel_chunks(target, 1, 1, |first, target| each(&source[first..], target, parameter, f));
         } else if self.inner == 1 && !parameters.is_empty() {
-            ctx.parallel_chunks(target, parameters.len(), 1, |first, target| rows(&source[first..], target, parameters, f));
+            ctx.parallel_chunks(target, parameters.len(), 1, |first, target| {
+                rows(&source[first..], target, parameters, f)
+            });
         } else if self.inner > 0 {
             ctx.parallel_chunks(target, self.inner, 1, |first, target| {
                 for (index, target) in target.chunks_mut(self.inner).enumerate() {

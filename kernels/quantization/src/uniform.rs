@@ -181,7 +181,7 @@ fn dequantize<Tin: Element + Quantized>(
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let slices = Slices::new(input.shape(), scales.axis);
     slices.map(ctx, &ways, input.as_slice::<Tin>()?, output.as_mut_slice::<f32>()?, |way: &(f32, i32), x: Tin| {
-        x.get().wrapping_sub(way.1) as f32 * way.0
+        (x.get() as f32 - way.1 as f32) * way.0
     });
     ctx.set_output_at(0, output)
 }
@@ -243,28 +243,44 @@ fn clip(
     let cuts = scratch::collected(pairs.map(|(&least, &greatest)| (least, greatest)))?;
     let mut output = ctx.allocate_output_at(0, operand.shape())?;
     let slices = Slices::new(operand.shape(), scales.axis);
-    slices.map(ctx, &cuts, operand.as_slice::<QInt32>()?, output.as_mut_slice()?, |cut: &(QInt32, QInt32), x: QInt32| {
-        x.max(cut.0).min(cut.1)
-    });
+    slices.map(
+        ctx,
+        &cuts,
+        operand.as_slice::<QInt32>()?,
+        output.as_mut_slice()?,
+        |cut: &(QInt32, QInt32), x: QInt32| x.max(cut.0).min(cut.1),
+    );
     ctx.set_output_at(0, output)
 }
 
 /// The numbers of a summand in the scales of a sum, without its zero point.
-fn summand(ctx: &RawContext<'_>, tensor: &Tensor, own: &Scales, sum: &Scales, sum_rank: usize, name: &str) -> Result<Tensor> {
+fn summand(
+    ctx: &RawContext<'_>,
+    tensor: &Tensor,
+    own: &Scales,
+    sum: &Scales,
+    sum_rank: usize,
+    name: &str,
+) -> Result<Tensor> {
     let axis = match sum.axis {
         None => own.axis,
         // The axis of the sum, as the summand counts it.
-        Some(axis) => match (axis + tensor.rank()).checked_sub(sum_rank).filter(|&axis| tensor.shape()[axis] == sum.count()) {
-            Some(of_summand) => {
-                ensure!(
-                    own.axis.is_none_or(|own| own == of_summand),
+        Some(axis) => {
+            match (axis + tensor.rank()).checked_sub(sum_rank).filter(|&axis| tensor.shape()[axis] == sum.count()) {
+                Some(of_summand) => {
+                    ensure!(
+                        own.axis.is_none_or(|own| own == of_summand),
+                        InvalidArgument,
+                        "If {name} and output is both per-axis quantized, the quantization axis must match."
+                    );
+                    Some(of_summand)
+                }
+                None => bail!(
                     InvalidArgument,
-                    "If {name} and output is both per-axis quantized, the quantization axis must match."
-                );
-                Some(of_summand)
+                    "{name} may not be broadcast along the axis along which the output is quantized"
+                ),
             }
-            None => bail!(InvalidArgument, "{name} may not be broadcast along the axis along which the output is quantized"),
-        },
+        }
     };
     let ways = ways(own, sum, |_| 0, [i32::MIN, i32::MAX])?;
     let mut scaled = ctx.allocate_temp(tensor.dtype(), tensor.shape())?;

@@ -114,7 +114,8 @@ impl Convolved<'_> {
                 at = at.zip(found).map(|(at, place)| at + place * self.input.spatial[axis]);
             }
             for feature in 0..self.geometry.depth {
-                target[feature * self.window + window] = at.map_or(outside, |at| numbers[at + feature * self.input.feature]);
+                target[feature * self.window + window] =
+                    at.map_or(outside, |at| numbers[at + feature * self.input.feature]);
             }
         }
     }
@@ -154,7 +155,8 @@ impl Convolved<'_> {
         let (per_feature_group, per_batch_group) = (g.features / g.feature_groups, g.features / g.batch_groups);
         let mut first = 0;
         while first < g.features {
-            let end = ((first / per_feature_group + 1) * per_feature_group).min((first / per_batch_group + 1) * per_batch_group);
+            let end = ((first / per_feature_group + 1) * per_feature_group)
+                .min((first / per_batch_group + 1) * per_batch_group);
             let count = end - first;
             let right = Matrix { data: &matrix[first..], row_stride: g.features, column_stride: 1 };
             let of_columns = scratch::collected((first..end).map(of_filter))?;
@@ -175,7 +177,8 @@ impl Convolved<'_> {
                     multiply(ctx, here, Matrix::rows(&buffer, size), |_| zero, &right, sums)?;
                     for (index, sums) in sums.chunks(count).enumerate() {
                         unravelled(position + index, self.sizes_out(), &mut place);
-                        let along: usize = place.iter().zip(&self.output.spatial).map(|(&place, &stride)| place * stride).sum();
+                        let along: usize =
+                            place.iter().zip(&self.output.spatial).map(|(&place, &stride)| place * stride).sum();
                         let to = along + batch * self.output.batch;
                         for (feature, &sum) in (first..end).zip(sums) {
                             output[to + feature * self.output.feature] = put(sum, from, feature);
@@ -226,7 +229,8 @@ fn convolution(node: &Node, ctx: &mut KernelContext<'_, UniformQuantizedConvolut
     let mut output = ctx.allocate_output_at(0, shape.clone())?;
     let filter = (cast_slice::<QInt8, i8>(rhs.as_slice()?), Layout::new(rhs.shape(), &geometry.filter));
     let numbers = cast_slice::<QInt8, i8>(lhs.as_slice()?);
-    let zeros: (&(dyn Fn(usize) -> i32 + Sync), &dyn Fn(usize) -> i32) = (&|_| of_lhs.zero(0), &|feature| of_rhs.zero(feature));
+    let zeros: (&(dyn Fn(usize) -> i32 + Sync), &dyn Fn(usize) -> i32) =
+        (&|_| of_lhs.zero(0), &|feature| of_rhs.zero(feature));
     let whole = convolved(&geometry, lhs.shape(), &shape);
     whole.run(ctx, numbers, filter, zeros, output.as_mut_slice::<QInt32>()?, |sum, _, feature| {
         QInt32(ways[if ways.len() == 1 { 0 } else { feature }].number(sum))

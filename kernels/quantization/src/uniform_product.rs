@@ -29,11 +29,7 @@ fn sizes(lhs: &Shape, rhs: &Shape) -> Result<[usize; 3]> {
 
 /// Fails unless an attr is -1 or 1.
 fn ensure_columns(axis: i64, name: &str) -> Result<()> {
-    ensure!(
-        axis == 1 || axis == -1,
-        InvalidArgument,
-        "{name} must be 1 (per-channel) or -1 (per-tensor), not {axis}"
-    );
+    ensure!(axis == 1 || axis == -1, InvalidArgument, "{name} must be 1 (per-channel) or -1 (per-tensor), not {axis}");
     Ok(())
 }
 

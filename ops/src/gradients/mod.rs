@@ -24,11 +24,11 @@ mod partitions;
 mod picked;
 #[cfg(feature = "image")]
 mod pictures;
-#[cfg(feature = "quantization")]
-mod quantized;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
+#[cfg(feature = "quantization")]
+mod quantized;
 #[cfg(feature = "sparse")]
 mod ragged;
 #[cfg(feature = "random")]

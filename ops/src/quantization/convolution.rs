@@ -141,10 +141,12 @@ impl UniformConvolution {
             explicit_padding.len()
         );
         let numbers = match attrs.get("dimension_numbers") {
-            Some(AttrValue::String(text)) if !text.as_bytes().is_empty() => match DimensionNumbers::decode(text.as_bytes()) {
-                Ok(numbers) => Some(numbers).filter(|numbers| !numbers.input_spatial.is_empty()),
-                Err(error) => bail!(InvalidArgument, "dimension_numbers is no such message: {error}"),
-            },
+            Some(AttrValue::String(text)) if !text.as_bytes().is_empty() => {
+                match DimensionNumbers::decode(text.as_bytes()) {
+                    Ok(numbers) => Some(numbers).filter(|numbers| !numbers.input_spatial.is_empty()),
+                    Err(error) => bail!(InvalidArgument, "dimension_numbers is no such message: {error}"),
+                }
+            }
             _ => None,
         };
         Ok(UniformConvolution {
@@ -181,7 +183,11 @@ impl UniformConvolution {
     /// INVALID_ARGUMENT for attrs and shapes that do not fit.
     pub fn geometry(&self, input: &Shape, filter: &Shape) -> Result<UniformGeometry> {
         let rank = input.rank();
-        ensure!(rank == filter.rank(), InvalidArgument, "lhs and rhs must have same dims, not shapes {input} and {filter}");
+        ensure!(
+            rank == filter.rank(),
+            InvalidArgument,
+            "lhs and rhs must have same dims, not shapes {input} and {filter}"
+        );
         ensure!(rank > 2, InvalidArgument, "lhs and rhs must have at least 3 dimensions, not shape {input}");
         let count = rank - 2;
         let steps = |given: &[i64], name: &str| -> Result<Vec<usize>> {
@@ -191,10 +197,11 @@ impl UniformConvolution {
                 "{name} must have rank - 2 numbers, not {} of rank {rank}",
                 given.len()
             );
-            let step = |step: i64| match usize::try_from(step).ok().filter(|&step| step > 0 && step <= i32::MAX as usize) {
-                Some(step) => Ok(step),
-                None => bail!(InvalidArgument, "{name} must be at least 1, not {given:?}"),
-            };
+            let step =
+                |step: i64| match usize::try_from(step).ok().filter(|&step| step > 0 && step <= i32::MAX as usize) {
+                    Some(step) => Ok(step),
+                    None => bail!(InvalidArgument, "{name} must be at least 1, not {given:?}"),
+                };
             if given.is_empty() { Ok(vec![1; count]) } else { given.iter().map(|&given| step(given)).collect() }
         };
         let strides = steps(&self.strides, "window_strides")?;
@@ -227,7 +234,9 @@ impl UniformConvolution {
         );
         let is_explicit = self.padding == "EXPLICIT";
         ensure!(
-            !is_explicit || self.explicit_padding.len() == 2 * count && self.explicit_padding.iter().all(|&pad| (0..=i64::from(i32::MAX)).contains(&pad)),
+            !is_explicit
+                || self.explicit_padding.len() == 2 * count
+                    && self.explicit_padding.iter().all(|&pad| (0..=i64::from(i32::MAX)).contains(&pad)),
             InvalidArgument,
             "explicit_padding must have {} numbers of at least 0, not {:?}",
             2 * count,
@@ -282,7 +291,12 @@ impl UniformGeometry {
         dims[self.output.feature] = self.features;
         for (&dim, space) in self.output.spatial.iter().zip(&self.space) {
             let Ok(size) = usize::try_from(space.output) else {
-                bail!(InvalidArgument, "a filter of {} elements is larger than its input of {}", space.filter, space.input);
+                bail!(
+                    InvalidArgument,
+                    "a filter of {} elements is larger than its input of {}",
+                    space.filter,
+                    space.input
+                );
             };
             dims[dim] = size;
         }

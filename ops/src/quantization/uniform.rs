@@ -1,7 +1,7 @@
 //! Numbers that are quantized by scales and zero points: value = scale * (number - zero point).
 
-use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::shape::Shape;
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
@@ -202,7 +202,12 @@ pub struct UniformQuantizedConvolution;
 pub struct UniformQuantizedConvolutionHybrid;
 
 /// Fails unless scales and zero points, if their ranks are known, are scalars or as long as a dimension.
-fn ensure_scales(c: &InferenceContext<'_>, dim: DimHandle, scales: ShapeHandle, zero_points: ShapeHandle) -> Result<()> {
+fn ensure_scales(
+    c: &InferenceContext<'_>,
+    dim: DimHandle,
+    scales: ShapeHandle,
+    zero_points: ShapeHandle,
+) -> Result<()> {
     let (Some(rank), Some(other)) = (c.rank(scales), c.rank(zero_points)) else {
         return Ok(());
     };
@@ -260,7 +265,11 @@ fn general_convolution_shape(c: &InferenceContext<'_>, [lhs, rhs]: [ShapeHandle;
         }
     };
     let known = |shape| -> Option<Shape> {
-        c.dims(shape)?.into_iter().map(|dim| usize::try_from(c.value(dim)?).ok()).collect::<Option<Vec<_>>>().map(Shape::from)
+        c.dims(shape)?
+            .into_iter()
+            .map(|dim| usize::try_from(c.value(dim)?).ok())
+            .collect::<Option<Vec<_>>>()
+            .map(Shape::from)
     };
     let (Some(lhs), Some(filter)) = (known(lhs), known(rhs)) else {
         return shapes::output_shape(c, c.unknown_shape_of_rank(rank));
