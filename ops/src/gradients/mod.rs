@@ -27,6 +27,8 @@ mod pictures;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
+#[cfg(feature = "quantization")]
+mod quantized;
 #[cfg(feature = "sparse")]
 mod ragged;
 #[cfg(feature = "random")]
