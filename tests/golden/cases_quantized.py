@@ -60,7 +60,7 @@ def conversions():
         for kind in ("float", "bfloat16"):
             for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED") if kind == "float" else ("MIN_COMBINED",):
                 for least, greatest in RANGES:
-                    for narrow in (False, True) if mode == "SCALED" and (d, least) != ("qint32", 0) else (False,):
+                    for narrow in (False, True) if mode == "SCALED" else (False,):
                         yield one(op, d, f"{kind}-{mode}of{least}to{greatest}{'n' if narrow else ''}", [every(d), scalar(least), scalar(greatest)],
                                   dtype=kind, mode=mode, narrow_range=narrow)
                 yield many(op, d, f"{kind}-{mode}-shapes", [[numbers(d, s), scalar(-2), scalar(3)] for s in SHAPES], dtype=kind, mode=mode)

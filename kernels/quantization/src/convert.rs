@@ -242,6 +242,11 @@ fn dequantize<T: Element + Quantized, dtype: Value>(
         Mode::MinCombined => slices.map(ctx, &lines, numbers, target, |line, x| {
             dtype::of((x.get() as f32 + line.before) * line.scale + line.after)
         }),
+        // TensorFlow takes the numbers of one range through `float` to `int`, where the highest of 32 bits are none and become
+        // the lowest; those of several ranges it does not.
+        Mode::Scaled if slices.count == 1 => {
+            slices.map(ctx, &lines, numbers, target, |line, x| dtype::of(truncated(x.get() as f32) as f32 * line.scale));
+        }
         Mode::Scaled => slices.map(ctx, &lines, numbers, target, |line, x| dtype::of(x.get() as f32 * line.scale)),
     }
     ctx.set_output_at(0, output)
