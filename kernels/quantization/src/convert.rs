@@ -98,7 +98,10 @@ impl Quantizer {
             Mode::Scaled => {
                 let from = |number: f32, end: f32| if number * end > 0.0 { number / end } else { f32::MAX };
                 let scale = min(from(lowest as f32, least), from(highest as f32, greatest));
-                (least, greatest) = (lowest as f32 / scale, highest as f32 / scale);
+                // What is too small to be a normal number is zero in TensorFlow's kernels.
+                let end = |number: i64| number as f32 / scale;
+                let flushed = |end: f32| if end.abs() < f32::MIN_POSITIVE { 0.0 } else { end };
+                (least, greatest) = (flushed(end(lowest)), flushed(end(highest)));
                 scale
             }
         };
@@ -151,9 +154,10 @@ fn quantize<T: Element + Quantized>(node: &Quantizer, ctx: &mut KernelContext<'_
         (Mode::Scaled, false) => slices.map(ctx, &ranges, xs, target, |r, x| number((cut(r, x) * r.scale).round())),
     }
     ctx.set_output_at(0, output)?;
-    if axis.is_none() || slices.count == 1 {
+    if axis.is_none() {
         return set_range(ctx, 1, [ranges[0].least, ranges[0].greatest]);
     }
+    // Of one slice, too, though TensorFlow's kernel gives scalars then: its shape function says vectors.
     for (index, end) in [|range: &Slice| range.least, |range: &Slice| range.greatest].into_iter().enumerate() {
         let mut tensor = ctx.allocate_output_at(1 + index, [ranges.len()])?;
         for (target, range) in tensor.as_mut_slice::<f32>()?.iter_mut().zip(&ranges) {
@@ -213,6 +217,12 @@ fn dequantize<T: Element + Quantized, dtype: Value>(
     ctx: &mut KernelContext<'_, Dequantize>,
 ) -> Result<()> {
     let mode = Mode::new(&attrs.mode)?;
+    ensure!(
+        dtype::DTYPE == f32::DTYPE || mode == Mode::MinCombined,
+        InvalidArgument,
+        "mode must be MIN_COMBINED when the output is bfloat16, not {:?}",
+        attrs.mode
+    );
     let input = ctx.input_at(0)?.clone();
     let axis = axis_of(attrs.axis, input.shape())?;
     let slices = Slices::new(input.shape(), axis);

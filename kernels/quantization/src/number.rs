@@ -65,6 +65,12 @@ pub(crate) fn truncated(value: f32) -> i32 {
     if value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
+/// [`truncated`], to 64 bits.
+#[inline(always)]
+pub(crate) fn truncated_long(value: f64) -> i64 {
+    if value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
+}
+
 /// The number that stands for a value, which may lie outside of the dtype.
 pub(crate) fn unclamped<T: Quantized>(value: f32, least: f32, greatest: f32) -> i64 {
     if least == greatest {
@@ -74,7 +80,7 @@ pub(crate) fn unclamped<T: Quantized>(value: f32, least: f32, greatest: f32) -> 
     let range = f64::from(greatest - least) * (steps / (steps - 1.0));
     let scale = steps / range;
     let number = (f64::from(value) * scale).round() - (f64::from(least) * scale).round();
-    (number as i64).wrapping_add(T::LOWEST)
+    truncated_long(number).wrapping_add(T::LOWEST)
 }
 
 /// The number that stands for a value.
@@ -171,5 +177,12 @@ mod tests {
     #[test]
     fn what_does_not_fit_becomes_the_lowest() {
         assert_eq!([1e10, f32::NAN, -1e10, -1.5, 1.5].map(truncated), [i32::MIN, i32::MIN, i32::MIN, -1, 1]);
+        assert_eq!([1e20, f64::NAN, -1e20, -1.5, 1e10].map(truncated_long), [
+            i64::MIN,
+            i64::MIN,
+            i64::MIN,
+            -1,
+            10_000_000_000
+        ]);
     }
 }

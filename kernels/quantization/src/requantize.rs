@@ -10,7 +10,7 @@ use kernlink_ops::{
     QuantizeDownAndShrinkRange, RequantizationRange, RequantizationRangePerChannel, Requantize, RequantizePerChannel,
 };
 
-use crate::number::{Quantized, ToNumbers, ToValues, max, min, value_of};
+use crate::number::{Quantized, ToNumbers, ToValues, max, min, truncated_long, value_of};
 use crate::slices::{Slices, range, scalar, set_range};
 
 /// Elements whose lowest and highest are found before they are compared with others'.
@@ -52,16 +52,17 @@ impl ByShifts {
 
     fn new([least, greatest]: [f32; 2], [to_least, to_greatest]: [f32; 2]) -> ByShifts {
         let (from, to) = (greatest - least, to_greatest - to_least);
-        let middle = f64::from(least + greatest) / 2.0;
+        let middle = (least + greatest) / 2.0;
         let one = f64::from(1 << Self::SHIFT);
         let half = 1i64 << (Self::SHIFT - 1);
         if to == 0.0 {
             return ByShifts { scale: 0, offset: half };
         }
-        let inverse = 255.0 / f64::from(to);
-        let scale = (255.0 * one * f64::from(from) / f64::from(to)) as i64;
-        let input = (middle * inverse * one) as i64;
-        let output = (one * (f64::from(to_least) * 255.0) / f64::from(to)) as i64;
+        // One product is that of numbers rounded to `float`.
+        let inverse = (255.0 / f64::from(to)) as f32;
+        let scale = truncated_long(255.0 * one * f64::from(from) / f64::from(to));
+        let input = truncated_long((middle * inverse * one as f32).into());
+        let output = truncated_long((one * (f64::from(to_least) * 255.0) / f64::from(to)).round());
         ByShifts { scale, offset: input.wrapping_sub(output).wrapping_add(half) }
     }
 

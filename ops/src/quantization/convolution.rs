@@ -249,17 +249,17 @@ impl UniformConvolution {
             let [before, after] = match self.padding.as_str() {
                 "EXPLICIT" => [self.explicit_padding[2 * index], self.explicit_padding[2 * index + 1]],
                 "SAME" => {
-                    let windows = (lengths[0] + stride - 1) / stride;
-                    let total = ((windows - 1) * stride + lengths[1] - lengths[0]).max(0);
+                    let windows = lengths[0].saturating_add(stride - 1) / stride;
+                    let total = ((windows - 1) * stride - lengths[0]).saturating_add(lengths[1]).max(0);
                     [total / 2, total - total / 2]
                 }
                 _ => [0, 0],
             };
-            let places = lengths[0] + before + after - lengths[1] + 1;
+            let places = lengths[0].saturating_add(before).saturating_add(after).saturating_sub(lengths[1] - 1);
             Space {
                 input: from,
                 filter: by,
-                output: (places + stride - 1) / stride,
+                output: places.saturating_add(stride - 1) / stride,
                 stride: strides[index],
                 input_step: input_steps[index],
                 filter_step: filter_steps[index],
