@@ -61,7 +61,7 @@ def channels():
             return [R("float", shape, 3)] * (count - 1) + [R("float", shape, seed, 3), least, f32(np.abs(R("float", n, seed + 1).array) + 0.1)]
 
         for shape in ((1,), (7,), (0,), (0, 4), (5, 1), (3, 4), (9, 33), (2, 3, 4), (2, 2, 3, 5), (64, 17)):
-            for bits, narrow in ((8, False), (4, True)):
+            for bits, narrow in ((8, False), (4, True), (16, False)):
                 yield one(op, "float", f"{'x'.join(map(str, shape))}-{bits}{'n' if narrow else ''}", data(shape), limit, num_bits=bits, narrow_range=narrow)
         good = data((2, 3))
         for name, k, x in (("min", -2, f32([0.0])), ("max", -1, f32([1.0, 2.0])), ("scalar", -1, scalar(1)), ("rank", -3, scalar(1))):

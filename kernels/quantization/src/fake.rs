@@ -52,12 +52,14 @@ impl Numbers {
         } else {
             f32::from(zero.round() as u16)
         };
+        let inverse = (highest - lowest) / (greatest - least);
+        let least = (lowest - zero) * scale;
         Nudged {
-            least: (lowest - zero) * scale,
+            least,
             greatest: (highest - zero) * scale,
             scale,
-            inverse: (highest - lowest) / (greatest - least),
-            zero: zero - lowest,
+            inverse,
+            zero: (-least * inverse + 0.5).floor(),
         }
     }
 }
@@ -80,14 +82,23 @@ impl Nudged {
         max(min(x, self.greatest), self.least) - self.least
     }
 
+    /// Whether all values become zero.
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        self.scale == 0.0 && self.least == f32::NEG_INFINITY
+    }
+
     #[inline(always)]
     fn multiplied(&self, x: f32) -> f32 {
+        if self.is_none() {
+            return 0.0;
+        }
         (self.cut(x) * self.inverse - self.zero + 0.5).floor() * self.scale
     }
 
     #[inline(always)]
     fn divided(&self, x: f32) -> f32 {
-        if self.scale == 0.0 && self.least == f32::NEG_INFINITY {
+        if self.is_none() {
             return 0.0;
         }
         (self.cut(x) / self.scale - self.zero + 0.5).floor() * self.scale
@@ -233,7 +244,7 @@ fn per_channel(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMa
     let ranges = ranges(ctx, *numbers, 1, &inputs)?;
     let mut outputs = ctx.allocate_output_at(0, inputs.shape())?;
     let slices = Slices::new(inputs.shape(), Some(inputs.rank() - 1));
-    slices.map(ctx, &ranges, inputs.as_slice::<f32>()?, outputs.as_mut_slice()?, Nudged::divided);
+    slices.map(ctx, &ranges, inputs.as_slice::<f32>()?, outputs.as_mut_slice()?, Nudged::multiplied);
     ctx.set_output_at(0, outputs)
 }
 

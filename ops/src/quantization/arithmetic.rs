@@ -20,7 +20,7 @@ use crate::shapes;
     attr("T1: quantizedtype"),
     attr("T2: quantizedtype"),
     attr("Toutput: quantizedtype = DT_QINT32"),
-    shape_fn = quantized_binary_shape,
+    shape_fn = quantized_add_shape,
 )]
 pub struct QuantizedAdd;
 
@@ -38,7 +38,7 @@ pub struct QuantizedAdd;
     attr("T1: quantizedtype"),
     attr("T2: quantizedtype"),
     attr("Toutput: quantizedtype = DT_QINT32"),
-    shape_fn = quantized_binary_shape,
+    shape_fn = quantized_mul_shape,
 )]
 pub struct QuantizedMul;
 
@@ -139,7 +139,12 @@ pub struct QuantizedConcat;
 )]
 pub struct QuantizedMatMul;
 
-fn quantized_binary_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+fn quantized_add_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    shapes::broadcast_binary_op(c)?;
+    shapes::with_ranges(c, 2..6)
+}
+
+fn quantized_mul_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     shapes::broadcast_binary_op(c)?;
     shapes::with_ranges(c, 0..0)
 }

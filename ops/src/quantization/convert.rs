@@ -109,7 +109,7 @@ pub struct RequantizePerChannel;
     output("output_max: float", "The greatest value."),
     attr("T: quantizedtype = DT_QINT32"),
     attr("clip_value_max: float", "What the greatest value is at most."),
-    shape_fn = scalars_shape,
+    shape_fn = range_of_channels_shape,
 )]
 pub struct RequantizationRangePerChannel;
 
@@ -118,12 +118,18 @@ fn dequantize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure!(axis >= -1, InvalidArgument, "axis should be at least -1, got {axis}");
     shapes::unchanged_shape(c)?;
     let rank = usize::from(axis != -1);
-    let least = c.with_rank(c.input(1), rank)?;
-    c.with_rank(c.input(2), rank)?;
+    c.with_rank(c.input(1), rank)?;
+    let greatest = c.with_rank(c.input(2), rank)?;
     if axis != -1 {
         let rank = usize::try_from(axis.saturating_add(1)).unwrap_or(usize::MAX);
         let input = c.with_rank_at_least(c.input(0), rank)?;
-        c.merge_dim(c.dim(least, 0), c.dim(input, axis))?;
+        // As TensorFlow has it.
+        ensure!(
+            c.rank_known(input),
+            InvalidArgument,
+            "axis {axis} must be less than the rank of the input, which is unknown"
+        );
+        c.merge_dim(c.dim(greatest, 0), c.dim(input, axis))?;
     }
     Ok(())
 }
@@ -131,6 +137,11 @@ fn dequantize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn scalars_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     (0..2).for_each(|index| c.set_output(index, c.scalar()));
     Ok(())
+}
+
+fn range_of_channels_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    (1..3).try_for_each(|index| c.with_rank(c.input(index), 1).map(drop))?;
+    scalars_shape(c)
 }
 
 fn requantization_range_shape(c: &mut InferenceContext<'_>) -> Result<()> {

@@ -127,9 +127,8 @@ fn quantized_max_pool_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 fn quantized_instance_norm_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let images = c.with_rank(c.input(0), 4)?;
-    c.set_output(0, images);
-    shapes::with_ranges(c, 1..3)
+    c.with_rank(c.input(0), 4)?;
+    shapes::quantized_unchanged::<2>(c)
 }
 
 fn quantized_batch_norm_shape(c: &mut InferenceContext<'_>) -> Result<()> {
