@@ -159,6 +159,9 @@ def arithmetic():
     two = [scalar(0)] * 2
     for name, axis, shapes in (("axis", 2, [(2, 2), (2, 2)]), ("rank", 0, [(2,), (2, 2)]), ("size", 0, [(2, 2), (2, 3)]), ("scalars", 0, [(), ()])):
         yield from bad(op, "quint8", name, [i32(axis), [numbers("quint8", s) for s in shapes], two, two])
+    pair = [numbers("quint8", (2, 2)), numbers("quint8", (2, 2))]
+    yield from bad(op, "quint8", "negative", [i32(-1), pair, two, two], static=False)
+    yield from bad(op, "quint8", "vector", [i32([0]), pair, two, two])
     op = "QuantizedMatMul"
     for k, (m, inner, n) in enumerate(((2, 3, 4), (1, 1, 1), (5, 17, 3), (33, 64, 65), (1, 300, 20), (4, 8, 1))):
         for ta in (False, True):

@@ -7,6 +7,7 @@ use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::broadcast::Broadcast;
 use kernlink_geometry::concat::concatenated;
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     QuantizedAdd, QuantizedBiasAdd, QuantizedConcat, QuantizedMul, QuantizedRelu, QuantizedRelu6, QuantizedReshape,
@@ -173,14 +174,15 @@ fn reshape(ctx: &mut KernelContext<'_, QuantizedReshape>) -> Result<()> {
 #[register_kernel(device = Cpu, T = [QUInt8, QInt32])]
 fn concat<T: Element + Quantized>(ctx: &mut KernelContext<'_, QuantizedConcat>) -> Result<()> {
     let count = (ctx.num_inputs() - 1) / 3;
+    let dim = ctx.input_at(0)?;
+    ensure_scalar(dim, "concat_dim")?;
+    let dim = dim.to_scalar::<i32>()?;
+    ensure!(dim >= 0, InvalidArgument, "concat_dim must be at least 0, not {dim}: it may not be counted from the end");
     let joined = concatenated(ctx, 1..1 + count, 0, "concat_dim")?;
     let end = |index: usize, name: &str| scalar(ctx, index, name);
     let least = scratch::collected_ok((0..count).map(|index| end(1 + count + index, "input_mins")))?;
     let greatest = scratch::collected_ok((0..count).map(|index| end(1 + 2 * count + index, "input_maxes")))?;
-    let mut whole = [
-        least.iter().copied().fold(f32::MAX, |a, b| min(a, b)),
-        greatest.iter().copied().fold(f32::MIN, |a, b| max(a, b)),
-    ];
+    let mut whole = [least.iter().copied().fold(f32::MAX, min), greatest.iter().copied().fold(f32::MIN, max)];
     if T::LOWEST < 0 {
         let most = max(whole[0].abs(), whole[1].abs());
         whole = [-most, most];

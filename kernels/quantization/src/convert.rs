@@ -83,11 +83,9 @@ struct Slice {
 impl Quantizer {
     /// The range that is used in place of one that is given: zero lies in it, and it is not too short.
     fn slice<T: Quantized>(&self, least: f32, greatest: f32) -> Result<Slice> {
-        ensure!(
-            !(greatest < least),
-            InvalidArgument,
-            "input_max_range must be larger than input_min_range: {greatest} < {least}"
-        );
+        if greatest < least {
+            bail!(InvalidArgument, "input_max_range must be larger than input_min_range: {greatest} < {least}");
+        }
         let magnitude = max(1.0, max(least.abs(), greatest.abs()));
         let (mut least, given) = (min(0.0, least), greatest);
         let mut greatest = max(0.0, max(given, least + magnitude * self.least_length));
@@ -255,7 +253,8 @@ fn dequantize<T: Element + Quantized, dtype: Value>(
         // TensorFlow takes the numbers of one range through `float` to `int`, where the highest of 32 bits are none and become
         // the lowest; those of several ranges it does not.
         Mode::Scaled if slices.count == 1 => {
-            slices.map(ctx, &lines, numbers, target, |line, x| dtype::of(truncated(x.get() as f32) as f32 * line.scale));
+            slices
+                .map(ctx, &lines, numbers, target, |line, x| dtype::of(truncated(x.get() as f32) as f32 * line.scale));
         }
         Mode::Scaled => slices.map(ctx, &lines, numbers, target, |line, x| dtype::of(x.get() as f32 * line.scale)),
     }

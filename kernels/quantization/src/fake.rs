@@ -54,13 +54,7 @@ impl Numbers {
         };
         let inverse = (highest - lowest) / (greatest - least);
         let least = (lowest - zero) * scale;
-        Nudged {
-            least,
-            greatest: (highest - zero) * scale,
-            scale,
-            inverse,
-            zero: (-least * inverse + 0.5).floor(),
-        }
+        Nudged { least, greatest: (highest - zero) * scale, scale, inverse, zero: (-least * inverse + 0.5).floor() }
     }
 }
 

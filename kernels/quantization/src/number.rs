@@ -71,21 +71,25 @@ pub(crate) fn truncated_long(value: f64) -> i64 {
     if value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
 }
 
-/// The number that stands for a value, which may lie outside of the dtype.
-pub(crate) fn unclamped<T: Quantized>(value: f32, least: f32, greatest: f32) -> i64 {
-    if least == greatest {
-        return T::LOWEST;
-    }
-    let steps = T::STEPS as f64;
+/// How many steps a value is above the least.
+fn steps_to(value: f32, least: f32, greatest: f32, steps: i64) -> i64 {
+    let steps = steps as f64;
     let range = f64::from(greatest - least) * (steps / (steps - 1.0));
     let scale = steps / range;
-    let number = (f64::from(value) * scale).round() - (f64::from(least) * scale).round();
-    truncated_long(number).wrapping_add(T::LOWEST)
+    truncated_long((f64::from(value) * scale).round() - (f64::from(least) * scale).round())
+}
+
+/// The number that stands for a value, which may lie outside of the dtype.
+pub(crate) fn unclamped<T: Quantized>(value: f32, least: f32, greatest: f32) -> i64 {
+    if least == greatest { T::LOWEST } else { steps_to(value, least, greatest, T::STEPS).wrapping_add(T::LOWEST) }
 }
 
 /// The number that stands for a value.
 pub(crate) fn number_of<T: Quantized>(value: f32, least: f32, greatest: f32) -> i32 {
-    unclamped::<T>(value, least, greatest).clamp(T::LOWEST, T::HIGHEST) as i32
+    if least == greatest {
+        return T::LOWEST as i32;
+    }
+    steps_to(value, least, greatest, T::STEPS).saturating_add(T::LOWEST).clamp(T::LOWEST, T::HIGHEST) as i32
 }
 
 /// The value that a number stands for.
@@ -177,12 +181,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_becomes_the_lowest() {
         assert_eq!([1e10, f32::NAN, -1e10, -1.5, 1.5].map(truncated), [i32::MIN, i32::MIN, i32::MIN, -1, 1]);
-        assert_eq!([1e20, f64::NAN, -1e20, -1.5, 1e10].map(truncated_long), [
-            i64::MIN,
-            i64::MIN,
-            i64::MIN,
-            -1,
-            10_000_000_000
-        ]);
+        assert_eq!(
+            [1e20, f64::NAN, -1e20, -1.5, 1e10].map(truncated_long),
+            [i64::MIN, i64::MIN, i64::MIN, -1, 10_000_000_000]
+        );
     }
 }

@@ -64,7 +64,7 @@ impl<T: Rounded> Scaled<T> {
     }
 
     #[inline(always)]
-    fn to_even(&self, x: T) -> T {
+    fn even(&self, x: T) -> T {
         (x * self.scale).to_even() * self.inverse
     }
 
@@ -125,11 +125,9 @@ impl Manner {
         let mut output = ctx.allocate_output_at(0, input.shape())?;
         let target = output.as_mut_slice::<T>()?;
         match (self.is_range_given, self.rounds_up) {
-            (true, false) => {
-                slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.to_even(scaled.cut(x)))
-            }
+            (true, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(scaled.cut(x))),
             (true, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(scaled.cut(x))),
-            (false, false) => slices.map(ctx, &scales, xs, target, Scaled::to_even),
+            (false, false) => slices.map(ctx, &scales, xs, target, Scaled::even),
             (false, true) => slices.map(ctx, &scales, xs, target, Scaled::up),
         }
         ctx.set_output_at(0, output)

@@ -22,7 +22,7 @@ use crate::shapes;
     attr("out_type: quantizedtype = DT_QINT32"),
     attr("strides: list(int)", "Four, of which those of rows and columns are equal and the others 1."),
     attr("padding: {'SAME', 'VALID'}", "What happens at the borders."),
-    attr("dilations: list(int) = [1, 1, 1, 1]", "Not read."),
+    attr("dilations: list(int) = [1, 1, 1, 1]", "Must all be 1."),
     shape_fn = shapes::quantized_conv2d_shape,
 )]
 pub struct QuantizedConv2D;
