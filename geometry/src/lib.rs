@@ -26,6 +26,7 @@ pub mod products;
 pub mod random;
 pub mod rearranged;
 pub mod reduce;
+pub mod reshape;
 pub mod resize;
 pub mod reverse_sequence;
 pub mod rows;

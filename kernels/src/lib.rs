@@ -8,6 +8,7 @@
 //! | `kernlink-kernels-math` | `math` | casts, reductions, products of matrices |
 //! | `kernlink-kernels-nn` | `nn` | convolution, pooling, normalisation, losses |
 //! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
+//! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | `kernlink-kernels-signal` | `signal` | Fourier transforms |
@@ -34,6 +35,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_nn::KERNLINK_PROVIDER,
     #[cfg(feature = "image")]
     &kernlink_kernels_image::KERNLINK_PROVIDER,
+    #[cfg(feature = "quantization")]
+    &kernlink_kernels_quantization::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
     #[cfg(feature = "linear_algebra")]

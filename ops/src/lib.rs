@@ -16,6 +16,7 @@
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
+//! | [`quantization`] | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | [`mod@io`] | `io` | checkpoints and files |
 //! | [`mod@linear_algebra`] | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | [`mod@list`] | `list` | lists, maps and optionals that are values |
@@ -72,6 +73,8 @@ pub mod lookup;
 pub mod math;
 #[cfg(feature = "nn")]
 pub mod nn;
+#[cfg(feature = "quantization")]
+pub mod quantization;
 #[cfg(feature = "random")]
 pub mod random;
 pub mod registry;
@@ -119,6 +122,8 @@ pub use lookup::*;
 pub use math::*;
 #[cfg(feature = "nn")]
 pub use nn::*;
+#[cfg(feature = "quantization")]
+pub use quantization::*;
 #[cfg(feature = "random")]
 pub use random::*;
 pub use registry::*;

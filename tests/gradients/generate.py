@@ -518,6 +518,27 @@ def pictures(file):
                 [file.values("float", (2, 4, 3, 2))])
 
 
+def quantized(file):
+    """Values that are quantized and turned back."""
+    x = lambda dtype, *shape: (file.values(dtype, shape) * 3).astype(DTYPES[dtype].as_numpy_dtype)
+    for bits, narrow in ((8, False), (4, True)):
+        common = {"num_bits": bits, "narrow_range": narrow}
+        file.case(f"FakeQuantWithMinMaxArgs_{bits}", lambda x, c=common: raw.FakeQuantWithMinMaxArgs(inputs=x, min=-1.5, max=2, **c), [x("float", 3, 7)])
+        file.case(f"FakeQuantWithMinMaxVars_{bits}", lambda x, a, b, c=common: raw.FakeQuantWithMinMaxVars(inputs=x, min=a, max=b, **c),
+                  [x("float", 3, 7), np.float32(-1.5), np.float32(2)])
+        file.case(f"FakeQuantWithMinMaxVarsPerChannel_{bits}", lambda x, a, b, c=common: raw.FakeQuantWithMinMaxVarsPerChannel(
+            inputs=x, min=a, max=b, **c), [x("float", 5, 3), np.float32([-1.5, -1, -2]), np.float32([2, 0.5, 1])])
+    for dtype in ("float", "double"):
+        kind = DTYPES[dtype].as_numpy_dtype
+        ends = [np.array(-1.5, kind), np.array(2, kind)]
+        file.case(f"QuantizeAndDequantizeV2_{dtype}", lambda x, e=ends: raw.QuantizeAndDequantizeV2(
+            input=x, input_min=e[0], input_max=e[1], range_given=True), [x(dtype, 3, 7)])
+        file.case(f"QuantizeAndDequantizeV3_{dtype}", lambda x, e=ends: raw.QuantizeAndDequantizeV3(
+            input=x, input_min=e[0], input_max=e[1], num_bits=4), [x(dtype, 3, 7)])
+        file.case(f"QuantizeAndDequantizeV4_{dtype}", lambda x, a, b: raw.QuantizeAndDequantizeV4(
+            input=x, input_min=a, input_max=b, range_given=True), [x(dtype, 3, 7), *ends])
+
+
 def seconds(file):
     """Gradients of the gradients that are ops; functions of two elements that are rarely used."""
     for op in ("ReciprocalGrad", "InvGrad", "SqrtGrad", "RsqrtGrad", "TanhGrad", "SigmoidGrad"):
@@ -781,7 +802,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
-    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures,
+    for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, quantized,
                    seconds, places, sparse, others, signal, linear_algebra):
         if arguments.families and family.__name__ not in arguments.families:
             continue

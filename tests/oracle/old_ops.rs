@@ -228,3 +228,27 @@ fn random_crop_takes_tensorflows_parts() {
     let error = session([-1, 2], [1, 0]).and_then(|session| session.run(&[], &["y"], &[])).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
 }
+
+#[test]
+fn quantize_and_dequantize_takes_its_range_as_attrs() {
+    let nodes = |least: f32, greatest: f32, bits: i64, given: bool| {
+        let attrs = [
+            ("T", float()),
+            ("signed_input", AttrValue::Bool(true)),
+            ("num_bits", AttrValue::Int(bits)),
+            ("range_given", AttrValue::Bool(given)),
+            ("input_min", AttrValue::Float(least)),
+            ("input_max", AttrValue::Float(greatest)),
+        ];
+        let input = Tensor::vector(&[-5.0f32, -0.4, 0.5, 1.5, 2.6, 9.0]).unwrap();
+        vec![constant("x", input), node("y", "QuantizeAndDequantize", &["x"], &attrs)]
+    };
+    let found = run(21, nodes(-4.0, 3.0, 3, true), &["y"]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [-4.0, 0.0, 0.0, 2.0, 3.0, 3.0]);
+    let found = run(21, nodes(0.0, 0.0, 3, false), &["y"]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [-6.0, 0.0, 0.0, 0.0, 3.0, 9.0]);
+    for bad in [nodes(3.0, -4.0, 3, true), nodes(-4.0, 3.0, 62, true), nodes(-4.0, 3.0, 0, false)] {
+        assert_eq!(run(21, bad, &["y"]).unwrap_err().code(), Code::InvalidArgument);
+    }
+    assert_eq!(run(22, nodes(-4.0, 3.0, 3, true), &["y"]).unwrap_err().code(), Code::Unimplemented);
+}

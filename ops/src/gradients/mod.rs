@@ -29,6 +29,8 @@ mod picked;
 #[cfg(feature = "nn")]
 mod pools;
 mod products;
+#[cfg(feature = "quantization")]
+mod quantized;
 #[cfg(feature = "sparse")]
 mod ragged;
 #[cfg(feature = "random")]

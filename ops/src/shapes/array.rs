@@ -40,6 +40,14 @@ pub fn quantized_concat_v2_shape(c: &mut InferenceContext<'_>, count: usize) -> 
     concat(c, 0, count, count)
 }
 
+/// Output 0 of `QuantizedConcat`: `count` inputs after the first, joined along the axis that the first holds.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the axis is outside the rank, or other sizes differ.
+pub fn quantized_concat_shape(c: &mut InferenceContext<'_>, count: usize) -> Result<()> {
+    concat(c, 1, count + 1, 0)
+}
+
 fn concat(c: &InferenceContext<'_>, start: usize, end: usize, axis_input: usize) -> Result<()> {
     c.with_rank(c.input(axis_input), 0)?;
     ensure!(start < end, InvalidArgument, "there is nothing to concatenate");

@@ -14,9 +14,7 @@ use kernlink::{Result, ensure};
 /// INVALID_ARGUMENT for ranks, channels, attrs or sizes that do not fit.
 pub fn quantized_conv2d_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     conv2d_shape(c)?;
-    (2..6).try_for_each(|index| c.with_rank(c.input(index), 0).map(drop))?;
-    (1..3).for_each(|index| c.set_output(index, c.scalar()));
-    Ok(())
+    with_ranges(c, 2..6)
 }
 
 /// The outputs of `QuantizedAvgPool`: as [`avg_pool_shape`], and two scalars. Inputs 1 and 2 are scalars.
@@ -25,7 +23,24 @@ pub fn quantized_conv2d_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// INVALID_ARGUMENT for ranks, attrs or sizes that do not fit.
 pub fn quantized_avg_pool_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     avg_pool_shape(c)?;
-    (1..3).try_for_each(|index| c.with_rank(c.input(index), 0).map(drop))?;
+    with_ranges(c, 1..3)
+}
+
+/// Output 0 is as input 0, outputs 1 and 2 are scalars, and so are `RANGES` inputs after the first.
+///
+/// # Errors
+/// INVALID_ARGUMENT if one of them is no scalar.
+pub fn quantized_unchanged<const RANGES: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
+    unchanged_shape(c)?;
+    with_ranges(c, 1..1 + RANGES)
+}
+
+/// Outputs 1 and 2 are scalars, and so are some inputs.
+///
+/// # Errors
+/// INVALID_ARGUMENT if one of them is no scalar.
+pub fn with_ranges(c: &InferenceContext<'_>, mut inputs: std::ops::Range<usize>) -> Result<()> {
+    inputs.try_for_each(|index| c.with_rank(c.input(index), 0).map(drop))?;
     (1..3).for_each(|index| c.set_output(index, c.scalar()));
     Ok(())
 }

@@ -15,11 +15,21 @@ const SAMPLES: &str = "the samples come by rejection; own.rs holds the gradient 
 const INVERSE: &str =
     "what flows back is seen through the inverse transform, as in TensorFlow, which is near the slope at best";
 
+/// Functions of steps.
+const STEPS: &str = "it has steps in place of slopes; what flows is that of the function without them";
+
 /// Ops.
 pub(super) const OPS: &[(&str, &str)] = &[
+    ("FakeQuantWithMinMaxArgs", STEPS),
+    ("FakeQuantWithMinMaxVars", STEPS),
+    ("FakeQuantWithMinMaxVarsPerChannel", STEPS),
     ("ImageProjectiveTransformV2", INVERSE),
     ("ImageProjectiveTransformV3", INVERSE),
     ("PreventGradient", "its gradient is an error, as it is asked to be"),
+    ("QuantizeAndDequantize", STEPS),
+    ("QuantizeAndDequantizeV2", STEPS),
+    ("QuantizeAndDequantizeV3", STEPS),
+    ("QuantizeAndDequantizeV4", STEPS),
     ("RandomGamma", SAMPLES),
     ("StatelessRandomGammaV2", SAMPLES),
     ("StatelessRandomGammaV3", SAMPLES),

@@ -36,61 +36,6 @@ pub(crate) struct IteratorGetNext;
 
 /// As in TensorFlow.
 #[register_op(
-    attr("T: {qint8, quint8, qint32, qint16, quint16}"),
-    attr("mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'"),
-    attr("round_mode: {'HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'} = 'HALF_AWAY_FROM_ZERO'"),
-    attr("narrow_range: bool = false"),
-    attr("axis: int = -1"),
-    attr("ensure_minimum_range: float = 0.01"),
-    input("input: float"),
-    input("min_range: float"),
-    input("max_range: float"),
-    output("output: T"),
-    output("output_min: float"),
-    output("output_max: float"),
-    shape_fn = shapes::quantize_v2_shape,
-)]
-pub(crate) struct QuantizeV2;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("T: {qint8, quint8, qint32, qint16, quint16}"),
-    attr("ksize: list(int)"),
-    attr("strides: list(int)"),
-    attr("padding: {'SAME', 'VALID'}"),
-    input("input: T"),
-    input("min_input: float"),
-    input("max_input: float"),
-    output("output: T"),
-    output("min_output: float"),
-    output("max_output: float"),
-    shape_fn = shapes::quantized_avg_pool_shape,
-)]
-pub(crate) struct QuantizedAvgPool;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("Tinput: {qint8, quint8, qint32, qint16, quint16}"),
-    attr("Tfilter: {qint8, quint8, qint32, qint16, quint16}"),
-    attr("out_type: {qint8, quint8, qint32, qint16, quint16} = DT_QINT32"),
-    attr("strides: list(int)"),
-    attr("padding: {'SAME', 'VALID'}"),
-    attr("dilations: list(int) = [1, 1, 1, 1]"),
-    input("input: Tinput"),
-    input("filter: Tfilter"),
-    input("min_input: float"),
-    input("max_input: float"),
-    input("min_filter: float"),
-    input("max_filter: float"),
-    output("output: out_type"),
-    output("min_output: float"),
-    output("max_output: float"),
-    shape_fn = shapes::quantized_conv2d_shape,
-)]
-pub(crate) struct QuantizedConv2D;
-
-/// As in TensorFlow.
-#[register_op(
     attr("T: {half, float}"),
     attr("U: {float}"),
     attr("epsilon: float = 0.0001"),

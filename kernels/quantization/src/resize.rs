@@ -1,0 +1,124 @@
+//! QuantizedResizeBilinear.
+
+use kernlink::Result;
+use kernlink::dtype::{Element, QInt32, QUInt8};
+use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
+use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
+use kernlink_geometry::resize::{Scaling, resized};
+use kernlink_macros::register_kernel;
+use kernlink_ops::QuantizedResizeBilinear;
+
+use crate::number::Quantized;
+use crate::slices::{range, set_range};
+
+/// The attrs of a node.
+struct Manner(Scaling);
+
+impl KernelState for Manner {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Manner> {
+        Ok(Manner(Scaling::any(ctx.attrs)?))
+    }
+}
+
+/// The two neighbours of a place, and how far it is from the first, in parts of `1 << bits`.
+#[derive(Clone, Copy)]
+struct Place {
+    before: usize,
+    after: usize,
+    part: i64,
+}
+
+/// Where the elements of an output lie between those of an input.
+fn places(scaling: Scaling, from: usize, to: usize, bits: u32) -> Result<Vec<Place>> {
+    let step = scaling.step(from, to);
+    scratch::collected((0..to).map(|index| {
+        let place = if scaling.half_pixel_centers { (index as f32 + 0.5) * step - 0.5 } else { index as f32 * step };
+        let whole = place.floor();
+        let after = (place.ceil() as i64).min(from as i64 - 1).max(0) as usize;
+        let before = (whole as i64).max(0).min(after as i64) as usize;
+        Place { before, after, part: ((place - whole) * (1i64 << bits) as f32) as i64 }
+    }))
+}
+
+/// Four neighbours: of the upper row and of the lower, left and right.
+type Neighbours<T> = [[T; 2]; 2];
+
+/// Numbers that are mixed.
+trait Mixed: Element + Quantized {
+    /// How finely places are told apart.
+    const BITS: u32;
+
+    /// Four neighbours, weighted.
+    fn mixed(neighbours: Neighbours<Self>, x: Place, y: Place) -> Self;
+}
+
+/// As whole numbers.
+impl Mixed for QUInt8 {
+    const BITS: u32 = 7;
+
+    #[inline(always)]
+    fn mixed([top, bottom]: Neighbours<QUInt8>, x: Place, y: Place) -> QUInt8 {
+        let one = 1 << Self::BITS;
+        let row = |[left, right]: [QUInt8; 2]| {
+            let (left, right) = (i64::from(left.0), i64::from(right.0));
+            left * one + (right - left) * x.part
+        };
+        let (top, bottom) = (row(top), row(bottom));
+        let sum = top + (bottom - top) / one * y.part;
+        QUInt8(((sum + one / 2) / one) as u8)
+    }
+}
+
+/// As whole numbers, which TensorFlow rounds to `float` before.
+impl Mixed for QInt32 {
+    const BITS: u32 = 30;
+
+    #[inline(always)]
+    fn mixed([top, bottom]: Neighbours<QInt32>, x: Place, y: Place) -> QInt32 {
+        let one = 1i64 << Self::BITS;
+        let row = |[left, right]: [QInt32; 2]| {
+            let [left, right] = [left, right].map(|number| number.0 as f32 as i64);
+            left.wrapping_mul(one).wrapping_add((right - left).wrapping_mul(x.part))
+        };
+        let (top, bottom) = (row(top), row(bottom));
+        let sum = top.wrapping_add((bottom.wrapping_sub(top) / one).wrapping_mul(y.part));
+        QInt32((sum.wrapping_add(one / 2) / one) as i32)
+    }
+}
+
+#[register_kernel(device = Cpu, T = [QUInt8, QInt32])]
+fn resize<T: Mixed>(manner: &Manner, ctx: &mut KernelContext<'_, QuantizedResizeBilinear>) -> Result<()> {
+    let ends = range(ctx, 2, "the images")?;
+    let images = ctx.input_at(0)?.clone();
+    let ([batch, rows, columns, channels], [to_rows, to_columns]) = resized(images.shape(), ctx.input_at(1)?)?;
+    let shape = Shape::from([batch, to_rows, to_columns, channels]);
+    shape.check()?;
+    if *images.shape() == shape {
+        ctx.set_output_at(0, images)?;
+        return set_range(ctx, 1, ends);
+    }
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    let ys = places(manner.0, rows, to_rows, T::BITS)?;
+    let xs = places(manner.0, columns, to_columns, T::BITS)?;
+    let numbers = images.as_slice::<T>()?;
+    let width = to_columns * channels;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, width, 2, |first, target| {
+        for (index, target) in target.chunks_mut(width).enumerate() {
+            let row = first / width + index;
+            let y = ys[row % to_rows];
+            let line =
+                |place: usize| &numbers[(row / to_rows * rows + place) * columns * channels..][..columns * channels];
+            let (top, bottom) = (line(y.before), line(y.after));
+            for (x, target) in xs.iter().zip(target.chunks_mut(channels)) {
+                let (left, right) = (x.before * channels, x.after * channels);
+                for (channel, target) in target.iter_mut().enumerate() {
+                    let at = |line: &[T]| [line[left + channel], line[right + channel]];
+                    *target = T::mixed([at(top), at(bottom)], *x, y);
+                }
+            }
+        }
+    });
+    ctx.set_output_at(0, output)?;
+    set_range(ctx, 1, ends)
+}

@@ -1,0 +1,356 @@
+//! QuantizeAndDequantize, V2, V3, V4 and V4Grad.
+
+use kernlink::dtype::{Element, Number};
+use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::op::Op;
+use kernlink::tensor::{Tensor, scratch};
+use kernlink::{Result, ensure};
+use kernlink_geometry::integers::ensure_scalar;
+use kernlink_kernels_common::number::Float;
+use kernlink_kernels_common::widest;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{
+    QuantizeAndDequantize, QuantizeAndDequantizeV2, QuantizeAndDequantizeV3, QuantizeAndDequantizeV4,
+    QuantizeAndDequantizeV4Grad,
+};
+
+use crate::number::{max, min};
+use crate::slices::{Slices, axis_of};
+
+/// What all versions have as attrs or inputs.
+#[derive(Clone, Copy)]
+struct Manner {
+    is_signed: bool,
+    is_narrow: bool,
+    is_range_given: bool,
+    rounds_up: bool,
+    axis: i64,
+}
+
+/// The range of a slice, and the scale of its numbers.
+#[derive(Clone, Copy)]
+struct Scaled<T> {
+    least: T,
+    greatest: T,
+    scale: T,
+    inverse: T,
+}
+
+impl<T: Rounded> Scaled<T> {
+    /// Numbers of `bits`, from 1 to 62, for the range: the end that asks for the larger steps says how long they are.
+    fn new(manner: Manner, bits: u32, mut least: T, mut greatest: T) -> Scaled<T> {
+        let (lowest, highest) = match (manner.is_signed, manner.is_narrow) {
+            (false, _) => (0, (1i64 << bits) - 1),
+            (true, narrow) => (-(1i64 << (bits - 1)) + i64::from(narrow), (1i64 << (bits - 1)) - 1),
+        };
+        let (lowest, highest) = (T::from_i64(lowest), T::from_i64(highest));
+        let from = |number: T, end: T| if number * end > T::ZERO { number / end } else { Float::max_value() };
+        let (from_least, from_greatest) = (from(lowest, least), from(highest, greatest));
+        let (scale, inverse) = if from_least < from_greatest {
+            let inverse = least / lowest;
+            greatest = highest * inverse;
+            (from_least, inverse)
+        } else {
+            let inverse = greatest / highest;
+            least = lowest * inverse;
+            (from_greatest, inverse)
+        };
+        Scaled { least, greatest, scale, inverse }
+    }
+
+    #[inline(always)]
+    fn cut(&self, x: T) -> T {
+        max(min(x, self.greatest), self.least)
+    }
+
+    #[inline(always)]
+    fn even(&self, x: T) -> T {
+        (x * self.scale).to_even() * self.inverse
+    }
+
+    #[inline(always)]
+    fn up(&self, x: T) -> T {
+        (x * self.scale + T::from_f64(0.5)).floor() * self.inverse
+    }
+}
+
+/// `float` and `double`.
+trait Rounded: Element + Number + Float {
+    /// The nearest whole number, of two the even one.
+    fn to_even(self) -> Self;
+}
+
+impl Rounded for f32 {
+    #[inline(always)]
+    fn to_even(self) -> f32 {
+        self.round_ties_even()
+    }
+}
+
+impl Rounded for f64 {
+    #[inline(always)]
+    fn to_even(self) -> f64 {
+        self.round_ties_even()
+    }
+}
+
+impl Manner {
+    /// The attrs of a node, those that it has.
+    fn of(ctx: &RawConstruction<'_>) -> Result<Manner> {
+        let attrs = ctx.attrs;
+        let has = |name: &str| attrs.get(name).is_some();
+        Ok(Manner {
+            is_signed: attrs.required("signed_input")?,
+            is_narrow: has("narrow_range") && attrs.required("narrow_range")?,
+            is_range_given: attrs.required("range_given")?,
+            rounds_up: has("round_mode") && attrs.required::<String>("round_mode")? == "HALF_UP",
+            axis: if has("axis") { attrs.required("axis")? } else { -1 },
+        })
+    }
+
+    /// `f` of the input of a node, slice by slice, whose range is that of inputs 1 and 2 if it is given.
+    fn compute<T: Rounded>(self, ctx: &mut RawContext<'_>, bits: i64, given: Option<[T; 2]>) -> Result<()> {
+        let input = ctx.input_at(0)?.clone();
+        let bits = ensure_bits(bits, self.is_signed)?;
+        let axis = axis_of(self.axis, input.shape())?;
+        let slices = Slices::new(input.shape(), axis);
+        let xs = input.as_slice::<T>()?;
+        let ranges = match (given, self.is_range_given) {
+            (Some(range), true) => scratch::copied(&[range])?,
+            (None, true) => given_ranges::<T>(ctx, slices, axis.is_some())?,
+            (_, false) => own_ranges(ctx, slices, xs)?,
+        };
+        let scales =
+            scratch::collected(ranges.iter().map(|&[least, greatest]| Scaled::new(self, bits, least, greatest)))?;
+        let mut output = ctx.allocate_output_at(0, input.shape())?;
+        let target = output.as_mut_slice::<T>()?;
+        match (self.is_range_given, self.rounds_up) {
+            (true, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(scaled.cut(x))),
+            (true, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(scaled.cut(x))),
+            (false, false) => slices.map(ctx, &scales, xs, target, Scaled::even),
+            (false, true) => slices.map(ctx, &scales, xs, target, Scaled::up),
+        }
+        ctx.set_output_at(0, output)
+    }
+}
+
+/// The number of bits that an attr says.
+fn bits_of(ctx: &RawConstruction<'_>, manner: Manner) -> Result<i64> {
+    let bits = ctx.attrs.required("num_bits")?;
+    ensure_bits(bits, manner.is_signed)?;
+    Ok(bits)
+}
+
+fn ensure_bits(bits: i64, is_signed: bool) -> Result<u32> {
+    let most = if is_signed { 62 } else { 63 };
+    ensure!(
+        bits > 0 && bits < most,
+        InvalidArgument,
+        "num_bits is out of range: {bits} with signed_input {is_signed}; it must be from 1 to {}",
+        most - 1
+    );
+    Ok(bits as u32)
+}
+
+/// The ranges that inputs 1 and 2 say.
+fn given_ranges<T: Rounded>(ctx: &RawContext<'_>, slices: Slices, has_axis: bool) -> Result<Vec<[T; 2]>> {
+    let ends = [("input_min", ctx.input_at(1)?), ("input_max", ctx.input_at(2)?)];
+    for (name, tensor) in ends {
+        if has_axis {
+            ensure!(
+                tensor.rank() == 1 && tensor.num_elements() == slices.count,
+                InvalidArgument,
+                "{name} has incorrect size, was {} expected {} to match the axis of the input",
+                tensor.shape(),
+                slices.count
+            );
+        } else {
+            ensure_scalar(tensor, name)?;
+        }
+    }
+    let [least, greatest] = ends.map(|(_, tensor)| tensor.as_slice::<T>());
+    let (least, greatest) = (least?, greatest?);
+    if let ([least], [greatest], false) = (least, greatest, has_axis) {
+        ensure_order(least.as_f64(), greatest.as_f64())?;
+    }
+    scratch::collected(least.iter().zip(greatest).map(|(&least, &greatest)| [least, greatest]))
+}
+
+fn ensure_order(least: f64, greatest: f64) -> Result<()> {
+    ensure!(least <= greatest, InvalidArgument, "Invalid range: input_min {least} > input_max {greatest}");
+    Ok(())
+}
+
+/// Elements whose least and greatest are found before they are compared with others'.
+const PIECE: usize = 4096;
+/// Elements that are compared side by side.
+const LANES: usize = 16;
+
+widest! {
+    fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
+        let mut least = [range[0]; LANES];
+        let mut greatest = [range[1]; LANES];
+        let (groups, rest) = xs.as_chunks::<LANES>();
+        for group in groups {
+            for lane in 0..LANES {
+                least[lane] = min(least[lane], group[lane]);
+                greatest[lane] = max(greatest[lane], group[lane]);
+            }
+        }
+        for (lane, &x) in rest.iter().enumerate() {
+            least[lane] = min(least[lane], x);
+            greatest[lane] = max(greatest[lane], x);
+        }
+        *range = [least.into_iter().fold(least[0], min), greatest.into_iter().fold(greatest[0], max)];
+    }
+}
+
+/// The ranges that the values take.
+fn own_ranges<T: Rounded>(ctx: &RawContext<'_>, slices: Slices, xs: &[T]) -> Result<Vec<[T; 2]>> {
+    let none = [T::infinity(), T::neg_infinity()];
+    let join = |range: &mut [T; 2], other: [T; 2]| *range = [min(range[0], other[0]), max(range[1], other[1])];
+    let mut ranges = scratch::filled(none, slices.count)?;
+    if xs.is_empty() {
+        return Ok(ranges);
+    }
+    if slices.inner == 1 || slices.count == 1 {
+        // Rows of one element a slice, or one slice.
+        let width = if slices.count == 1 { 1 } else { slices.count };
+        let together = (PIECE / width).max(1) * width;
+        let mut pieces = scratch::filled(none, xs.len().div_ceil(together).saturating_mul(width))?;
+        ctx.parallel_chunks(&mut pieces, width, together / width, |first, pieces| {
+            for (index, ranges) in pieces.chunks_mut(width).enumerate() {
+                let start = (first / width + index) * together;
+                let part = &xs[start..(start + together).min(xs.len())];
+                if let [range] = ranges {
+                    range_of(part, range);
+                } else {
+                    for row in part.chunks(width) {
+                        for (range, &x) in ranges.iter_mut().zip(row) {
+                            join(range, [x, x]);
+                        }
+                    }
+                }
+            }
+        });
+        for piece in pieces.chunks(width) {
+            for (range, &other) in ranges.iter_mut().zip(piece) {
+                join(range, other);
+            }
+        }
+    } else {
+        ctx.parallel_chunks(&mut ranges, 1, xs.len() / slices.count, |first, ranges| {
+            for (index, range) in ranges.iter_mut().enumerate() {
+                for part in xs.chunks(slices.inner).skip(first + index).step_by(slices.count) {
+                    range_of(part, range);
+                }
+            }
+        });
+    }
+    Ok(ranges)
+}
+
+/// A node of the first version: its range is that of attrs.
+struct First(Manner, i64, [f32; 2]);
+
+impl KernelState for First {
+    fn new(ctx: &RawConstruction<'_>) -> Result<First> {
+        let manner = Manner { rounds_up: false, ..Manner::of(ctx)? };
+        let range: [f32; 2] = [ctx.attrs.required("input_min")?, ctx.attrs.required("input_max")?];
+        if manner.is_range_given {
+            ensure_order(range[0].into(), range[1].into())?;
+        }
+        Ok(First(manner, bits_of(ctx, manner)?, range))
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64])]
+fn in_range_of_attrs<T: Rounded>(node: &First, ctx: &mut KernelContext<'_, QuantizeAndDequantize>) -> Result<()> {
+    node.0.compute(ctx, node.1, Some(node.2.map(|end| T::from_f64(end.into()))))
+}
+
+/// A node whose number of bits is an attr.
+struct WithBits(Manner, i64);
+
+impl KernelState for WithBits {
+    fn new(ctx: &RawConstruction<'_>) -> Result<WithBits> {
+        let manner = Manner::of(ctx)?;
+        Ok(WithBits(manner, bits_of(ctx, manner)?))
+    }
+}
+
+#[register_kernel(device = Cpu, op = [QuantizeAndDequantizeV2, QuantizeAndDequantizeV4], T = [f32, f64])]
+fn with_bits<O: Op, T: Rounded>(node: &WithBits, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    node.0.compute::<T>(ctx, node.1, None)
+}
+
+impl KernelState for Manner {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Manner> {
+        Manner::of(ctx)
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64])]
+fn third<T: Rounded>(manner: &Manner, ctx: &mut KernelContext<'_, QuantizeAndDequantizeV3>) -> Result<()> {
+    let bits = ctx.input_at(3)?;
+    ensure_scalar(bits, "num_bits")?;
+    let bits = bits.to_scalar::<i32>()?;
+    manner.compute::<T>(ctx, bits.into(), None)
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64])]
+fn gradient<T: Rounded>(
+    attrs: &Attrs<QuantizeAndDequantizeV4Grad>,
+    ctx: &mut KernelContext<'_, QuantizeAndDequantizeV4Grad>,
+) -> Result<()> {
+    let (gradients, input) = (ctx.input_at(0)?.clone(), ctx.input_at(1)?.clone());
+    ensure!(
+        gradients.shape() == input.shape(),
+        InvalidArgument,
+        "gradient and input must be the same size, not {} and {}",
+        gradients.shape(),
+        input.shape()
+    );
+    let axis = axis_of(attrs.axis, input.shape())?;
+    let slices = Slices::new(input.shape(), axis);
+    let ends = [ctx.input_at(2)?.clone(), ctx.input_at(3)?.clone()];
+    for (end, name) in ends.iter().zip(["input_min", "input_max"]) {
+        let fits = if axis.is_some() { end.rank() == 1 && end.num_elements() == slices.count } else { end.rank() == 0 };
+        ensure!(fits, InvalidArgument, "{name} has incorrect size, expected {} was {}", slices.count, end.shape());
+    }
+    let [least, greatest] = [ends[0].as_slice::<T>()?, ends[1].as_slice::<T>()?];
+    let mut backprop = ctx.allocate_output_at(0, input.shape())?;
+    let (flow, xs) = (gradients.as_slice::<T>()?, input.as_slice::<T>()?);
+    ctx.parallel_chunks(backprop.as_mut_slice::<T>()?, 1, 1, |first, target| {
+        let (flow, xs) = (&flow[first..], &xs[first..]);
+        let whole = [least, greatest];
+        flow_where(flow, xs, target, first, slices, whole);
+    });
+    ctx.set_output_at(0, backprop)?;
+    ctx.set_output_at(1, Tensor::zeros(T::DTYPE, ends[0].shape())?)?;
+    ctx.set_output_at(2, Tensor::zeros(T::DTYPE, ends[1].shape())?)
+}
+
+widest! {
+    /// What flows where the values, the first of which is element `first`, lie in the range of their slice.
+    fn flow_where<T: Rounded>(flow: &[T], xs: &[T], target: &mut [T], first: usize, slices: Slices, ends: [&[T]; 2]) {
+        let within = |flow: T, x: T, slice: usize| {
+            flow * if x >= ends[0][slice] && x <= ends[1][slice] { T::ONE } else { T::ZERO }
+        };
+        if slices.count == 1 {
+            for ((target, &flow), &x) in target.iter_mut().zip(flow).zip(xs) {
+                *target = within(flow, x, 0);
+            }
+            return;
+        }
+        let (mut slice, mut place) = (first / slices.inner % slices.count, first % slices.inner);
+        for ((target, &flow), &x) in target.iter_mut().zip(flow).zip(xs) {
+            *target = within(flow, x, slice);
+            place += 1;
+            if place == slices.inner {
+                place = 0;
+                slice = if slice + 1 == slices.count { 0 } else { slice + 1 };
+            }
+        }
+    }
+}
