@@ -49,7 +49,8 @@ def flatten(value: Any, leaves: list[Any], *, as_is: bool = False) -> Any:
     Args:
       value: the value.
       leaves: what is found, in order.
-      as_is: whether dicts are in their own order, in which keys need not be sorted, and `None` counts as well.
+      as_is: whether dicts are in their own order, in which keys need not be sorted, `None` counts as well, and what lists and tuples
+        of other classes hold is given in plain ones, as nobody knows how such a class is made.
     """
     if isinstance(value, Mapping):
         like = _Dict(type(value), list(value), getattr(value, "default_factory", None))
@@ -58,7 +59,8 @@ def flatten(value: Any, leaves: list[Any], *, as_is: bool = False) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return ("named", type(value), [flatten(item, leaves, as_is=as_is) for item in value])
     if isinstance(value, (list, tuple)):
-        return ("list", type(value), [flatten(item, leaves, as_is=as_is) for item in value])
+        plain: type = list if isinstance(value, list) else tuple
+        return ("list", plain if as_is else type(value), [flatten(item, leaves, as_is=as_is) for item in value])
     if value is None and not as_is:
         return None
     leaves.append(value)

@@ -27,6 +27,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any, TypeAlias
 
 from . import _html, _kernlink
@@ -566,11 +567,13 @@ def bench(
 
 def _count(name: str, value: object, least: int) -> int:
     """A number of runs or threads."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} is a whole number, not of type {type(value).__name__}")
-    if not least <= value < 2**32:
-        raise ValueError(f"{name} is a whole number from {least} to {2**32 - 1}, not {value}")
-    return value
+    try:
+        number = index(None if isinstance(value, bool) else value)  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not of type {type(value).__name__}") from None
+    if not least <= number < 2**32:
+        raise ValueError(f"{name} is a whole number from {least} to {2**32 - 1}, not {number}")
+    return int(number)
 
 
 def _as_json(value: Any) -> Any:

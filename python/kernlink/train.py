@@ -103,13 +103,16 @@ def _prefix(name: str, given: str | os.PathLike[str]) -> str:
 
     Raises:
       TypeError: if it is no path.
-      ValueError: if it is empty: files would be hidden, or named by their numbers alone, wherever the program runs.
+      ValueError: if it is empty, or `.` or `..`: files would be hidden, or named by their numbers alone, wherever the program runs.
     """
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"{name}: expected a path, such as 'folder/model', not what is of type {type(given).__name__}")
-    if not os.fspath(given):
+    prefix = os.fspath(given)
+    if not prefix:
         raise ValueError(f"{name} is empty: name what the names of the files begin with, such as 'folder/model'")
-    return os.fspath(given)
+    if os.path.basename(prefix) in (".", ".."):
+        raise ValueError(f"{name} is {prefix!r}, a folder: name what the names of the files in it begin with, such as 'folder/model'")
+    return prefix
 
 
 def _tensor(name: object, value: Any) -> Tensor:

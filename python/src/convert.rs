@@ -15,7 +15,7 @@ use crate::dtypes::{dtype_of, name_of};
 use crate::error::Raise;
 use crate::foreign::Array;
 use crate::graph::SymbolicTensor;
-use crate::items::{Items, stacked};
+use crate::items::{Items, hold_tensors};
 use crate::matching::Flexible;
 use crate::tensor::Tensor;
 
@@ -29,6 +29,11 @@ pub(crate) enum Converted<V> {
 
 /// A value for an input of an op. Numbers of Python's own, and arrays, take the dtype that the op asks for.
 pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Converted<V>> {
+    operand_as(value, None)
+}
+
+/// [`operand`], of which this dtype is asked.
+fn operand_as<V: Given>(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<Converted<V>> {
     if let Some(given) = V::given(value)? {
         return Ok(Converted::Operand(given));
     }
@@ -41,7 +46,7 @@ pub(crate) fn operand<V: Given>(value: &Bound<'_, PyAny>) -> PyResult<Converted<
         let given = V::given(&read)?.ok_or_else(|| PyTypeError::new_err("__kernlink_tensor__ gives a tensor"))?;
         return Ok(Converted::Operand(given));
     }
-    match plain(value)? {
+    match plain(value, dtype)? {
         Some(constant) => Ok(constant.of()),
         None => {
             let given = V::given(&packed(value)?)?;
@@ -125,10 +130,10 @@ impl Given for Traced {
 }
 
 /// A value of Python's own, or of NumPy's; `None` for a list with tensors in it, which is [`packed`].
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
+fn plain(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<Option<Converted<CoreTensor>>> {
     match array(value)? {
         Some(array) => Ok(Some(array)),
-        None => nested(value),
+        None => nested(value, dtype),
     }
 }
 
@@ -163,7 +168,7 @@ pub(crate) fn is_python(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// What has memory of its own: an array of NumPy's, a tensor of another package's.
-fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
+pub(crate) fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     if is_python(value) {
         return Ok(None);
     }
@@ -190,19 +195,6 @@ fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
     }
 }
 
-/// An array of NumPy's as a value.
-pub(crate) fn array_value(value: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
-    array(value)?.ok_or_else(|| PyTypeError::new_err("NumPy gives an array"))
-}
-
-/// The elements of an array of numbers of NumPy's.
-pub(crate) fn array_tensor(value: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
-    match Array::of(value).map(|array| array.tensor()).transpose()?.flatten() {
-        Some(tensor) => Ok(tensor),
-        None => Err(PyTypeError::new_err("NumPy gives an array of numbers")),
-    }
-}
-
 /// An array of objects or texts of NumPy's: strings, if it has no elements.
 fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
@@ -223,17 +215,16 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
     items.converted()
 }
 
-/// Numbers, texts, and lists of them; `None` if there are tensors among them.
-fn nested(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
-    let mut items = Items::default();
-    items.take(value, 0)?;
-    if items.has_tensors {
-        return Ok(None);
+/// Numbers, texts, and lists of them, of which this dtype is asked; `None` if there are tensors among them.
+fn nested(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<Option<Converted<CoreTensor>>> {
+    let mut items = Items::of_dtype(dtype);
+    match items.take(value, 0) {
+        Ok(()) if items.has_tensors => Ok(None),
+        Ok(()) => items.converted().map(Some),
+        // Beside tensors an array takes their dtype, so that it need not fit to another.
+        Err(_) if items.has_arrays && hold_tensors(value, 0)? => Ok(None),
+        Err(error) => Err(error),
     }
-    if items.has_arrays {
-        return stacked(value).map(Some);
-    }
-    items.converted().map(Some)
 }
 
 /// A list with tensors in it as one, which the op `Pack` makes, so that tapes and graphs know it.
@@ -241,7 +232,7 @@ fn nested(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
 /// # Errors
 /// Those of the op.
 pub(crate) fn packed<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let stacked = |item: Bound<'py, PyAny>| match is_list(&item) && nested(&item)?.is_none() {
+    let stacked = |item: Bound<'py, PyAny>| match is_list(&item) && nested(&item, None)?.is_none() {
         true => packed(&item),
         false => Ok(item),
     };
@@ -276,7 +267,7 @@ pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<Option<TString>> {
 /// A value as a tensor of a dtype: that which is asked for, or that of the value; Python's integers are int32, if they fit, and its
 /// floats float32.
 pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
-    constant_of(operand::<CoreTensor>(value)?, dtype)
+    constant_of(operand_as::<CoreTensor>(value, dtype)?, dtype)
 }
 
 fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
@@ -284,7 +275,7 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
         Converted::Operand(Operand::Literal(literal)) => match dtype {
             Some(dtype) => literal_as(literal, dtype),
             None if literal.dtype() == DataType::Double => {
-                check_floats(&literal)?;
+                check_floats(&literal, DataType::Float)?;
                 literal_as(literal, DataType::Float)
             }
             None => Ok(literal),
@@ -295,6 +286,9 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
         }
         Converted::Flexible(flexible) => match dtype {
             Some(wanted) if flexible.tensor.dtype() != wanted => {
+                if flexible.is_of_python_beyond_int64() && wanted.is_integer() {
+                    return Err(beyond_int64());
+                }
                 // Where a dtype is asked for, integers are cut to it.
                 let is_cut = flexible.tensor.dtype().is_integer() && wanted.is_integer();
                 match flexible.becomes(wanted) || is_cut {
@@ -319,13 +313,23 @@ pub(crate) fn beyond_int64() -> PyErr {
     )
 }
 
-/// Refuses Python's floats that would be infinite as `float32`, which nobody asked for.
-fn check_floats(floats: &CoreTensor) -> PyResult<()> {
-    let large = |value: &&f64| value.is_finite() && (**value as f32).is_infinite();
-    match floats.as_slice::<f64>().or_raise()?.iter().find(large) {
+/// Refuses floats that would be infinite in a dtype that nobody asked for.
+pub(crate) fn check_floats(floats: &CoreTensor, dtype: DataType) -> PyResult<()> {
+    let numbers = floats.as_slice::<f64>().or_raise()?;
+    let beyond = match dtype {
+        DataType::Float => numbers.iter().find(|number| number.is_finite() && (**number as f32).is_infinite()),
+        _ => {
+            let there = crate::eager::cast(floats.clone(), dtype)?;
+            let back = crate::eager::cast(there, DataType::Double)?;
+            let pairs = numbers.iter().zip(back.as_slice::<f64>().or_raise()?);
+            pairs.into_iter().find(|(number, back)| number.is_finite() && !back.is_finite()).map(|(number, _)| number)
+        }
+    };
+    match beyond {
         None => Ok(()),
-        Some(value) => Err(PyValueError::new_err(format!(
-            "{value:?} is beyond float32: give the dtype that it is to be of, such as float64"
+        Some(number) => Err(PyValueError::new_err(format!(
+            "{number:?} is beyond {}: give the dtype that it is to be of, such as float64",
+            name_of(dtype)
         ))),
     }
 }
@@ -370,7 +374,7 @@ pub(crate) fn as_tensor<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let dtype = dtype.map(dtype_of).transpose()?;
     if is_list(value) {
-        return match nested(value)? {
+        return match nested(value, dtype)? {
             Some(converted) => constant_tensor(value.py(), constant_of(converted, dtype)?, copy),
             None => given_tensor(packed_as(value, dtype)?, dtype, copy),
         };
@@ -382,7 +386,7 @@ pub(crate) fn as_tensor<'py>(
         Some(scalar) => Some(scalar),
         None => match value.getattr(intern!(value.py(), "__kernlink_tensor__")) {
             Ok(read) => return given_tensor(read.call0()?, dtype, copy),
-            Err(_) => plain(value)?,
+            Err(_) => plain(value, dtype)?,
         },
     };
     let converted = converted.ok_or_else(|| PyTypeError::new_err("only lists hold tensors"))?;

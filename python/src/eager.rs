@@ -1,5 +1,6 @@
 //! Ops that run at once.
 
+use kernlink::Code;
 use kernlink::attr::{AttrBase, AttrMap};
 use kernlink::dtype::DataType;
 use kernlink::gradient::{IntoTraced, Traced};
@@ -24,25 +25,33 @@ use crate::tensor::Tensor;
 use crate::values::attr_value;
 
 /// The context in which all ops of the process run, on as many threads as the machine has.
+///
+/// # Errors
+/// RuntimeError in a child of the process in which it was made.
 pub(crate) fn context(py: Python<'_>) -> PyResult<&'static EagerContext> {
+    own_context(py)?.ok_or_else(forked)
+}
+
+/// [`context`]; `None` in a child of the process in which it was made.
+fn own_context(py: Python<'_>) -> PyResult<Option<&'static EagerContext>> {
     static CONTEXT: PyOnceLock<(EagerContext, u32)> = PyOnceLock::new();
     let (context, process) = CONTEXT.get_or_try_init(py, || -> PyResult<_> {
         let registry = kernlink::registry().or_raise()?;
         Ok((EagerContext::on(&registry, crate::device::all()?).or_raise()?, std::process::id()))
     })?;
-    not_forked(*process)?;
-    Ok(context)
+    Ok((*process == std::process::id()).then_some(context))
+}
+
+fn forked() -> PyErr {
+    PyRuntimeError::new_err(
+        "this process was forked after Kernlink had run in its parent, whose threads it does not have: start processes by \
+         `multiprocessing.get_context(\"spawn\")`, or fork before the first op",
+    )
 }
 
 /// Refuses what runs in a child of the process in which it was made.
 pub(crate) fn not_forked(process: u32) -> PyResult<()> {
-    if process != std::process::id() {
-        return Err(PyRuntimeError::new_err(
-            "this process was forked after Kernlink had run in its parent, whose threads it does not have: start processes by \
-             `multiprocessing.get_context(\"spawn\")`, or fork before the first op",
-        ));
-    }
-    Ok(())
+    if process == std::process::id() { Ok(()) } else { Err(forked()) }
 }
 
 /// The device that ops of this thread ask for, as graphs write it; empty for any.
@@ -418,17 +427,25 @@ pub(crate) fn destroy_resource(py: Python<'_>, handle: &Bound<'_, Tensor>) -> Py
     py.detach(|| context.execute(&mut request, |_| Ok(()))).or_raise().map(drop)
 }
 
-/// The value of a variable in words, if it has one: read aside, whatever records or is built on this thread.
+/// The value of a variable in words, if it has one: read aside, whatever records or is built on this thread. In a child of the process
+/// in which it was made it has none.
+///
+/// # Errors
+/// Those of the read.
 #[pyfunction]
 pub(crate) fn value_text(
     py: Python<'_>,
     handle: &Bound<'_, Tensor>,
     dtype: &Bound<'_, PyAny>,
 ) -> PyResult<Option<String>> {
-    let context = context(py)?;
+    let Some(context) = own_context(py)? else { return Ok(None) };
     let mut request = NodeRequest::new(context.registry().op("ReadVariableOp").or_raise()?.def);
     request.inputs.push(NodeInput::Single(Operand::Value(handle.get().core().clone())));
     request.attrs.insert("dtype", crate::dtypes::dtype_of(dtype)?);
-    let read = py.detach(|| context.execute(&mut request, |_| Ok(())));
-    Ok(read.ok().and_then(|values| values.first().map(crate::tensor::text_of)))
+    match py.detach(|| context.execute(&mut request, |_| Ok(()))) {
+        Ok(values) => Ok(values.first().map(crate::tensor::text_of)),
+        // It has no value yet, or none any more.
+        Err(error) if matches!(error.code(), Code::FailedPrecondition | Code::NotFound) => Ok(None),
+        Err(error) => Err(error).or_raise(),
+    }
 }

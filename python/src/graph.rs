@@ -11,7 +11,7 @@ use kernlink::graph::{
     Graph as CoreGraph, ImportOptions, NodeId, NodeRequest, OpScope, Operand, Output, is_valid_node_name,
 };
 use kernlink::op::OpDef;
-use kernlink::proto::{GraphDef, graph_file, graph_from_bytes};
+use kernlink::proto::graph_from_bytes;
 use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -106,7 +106,8 @@ thread_local! {
 }
 
 /// The graph, for as long as the guard is there. Nothing of Python's may run meanwhile, which raising an error does, too: another thread
-/// may wait for the graph while it holds the interpreter.
+/// may wait for the graph while it holds the interpreter. Whoever locks it holds the interpreter, too, which whoever forks the process
+/// does: else a child could have a graph that a thread holds that it does not have.
 pub(crate) fn lock(graph: &Shared) -> MutexGuard<'_, State> {
     locked(graph)
 }
@@ -406,13 +407,13 @@ impl Graph {
 
     /// The graph as a serialized GraphDef.
     fn as_graph_def<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let write = || graph_file("graph.pb", &self.def()?);
-        Ok(PyBytes::new(py, &py.detach(write).or_raise()?))
+        crate::session::graph_def(py, &self.copied())
     }
 
     /// The graph in Graphviz's language.
     fn to_dot(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| Ok(kernlink::graph::to_dot(&self.def()?))).or_raise()
+        let graph = self.copied();
+        py.detach(|| Ok(kernlink::graph::to_dot(&graph.to_def()?))).or_raise()
     }
 
     /// Adds the nodes of a serialized GraphDef, with `name/` before their names if one is given.
@@ -541,7 +542,7 @@ impl Graph {
     fn outputs(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Output>> {
         let one = |value: &Bound<'_, PyAny>| match value.cast::<SymbolicTensor>() {
             Ok(output) => output.get().output_in(&self.0),
-            Err(_) => Err(crate::values::wrong(value, &format!("{name}: expected outputs of the graph"))),
+            Err(_) => Err(crate::values::wrong_argument(value, name, "outputs of the graph")),
         };
         match (value.cast::<PyList>(), value.cast::<PyTuple>()) {
             (Ok(list), _) => list.iter().map(|item| one(&item)).collect(),
@@ -550,8 +551,8 @@ impl Graph {
         }
     }
 
-    /// The graph as a message. Threads of Python's need not wait for it: whoever holds the graph does not wait for them.
-    fn def(&self) -> kernlink::Result<GraphDef> {
-        lock(&self.0).graph.to_def()
+    /// The graph as it is now, for work without the interpreter.
+    pub(crate) fn copied(&self) -> CoreGraph {
+        lock(&self.0).graph.clone()
     }
 }

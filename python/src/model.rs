@@ -93,8 +93,8 @@ impl MetaGraph {
 
     /// The graph.
     #[getter]
-    fn graph(&self, py: Python<'_>) -> Graph {
-        self.session.get().graph(py)
+    fn graph(&self) -> Graph {
+        self.session.get().graph()
     }
 
     /// The graph as a serialized GraphDef.
@@ -193,7 +193,7 @@ impl Call {
     /// Takes a keyword, if it is one of these.
     fn take(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match name {
-            "_timeout" => self.timeout = value.extract()?,
+            "_timeout" => self.timeout = crate::values::timeout(value)?,
             "_outputs" => self.outputs = value.extract()?,
             "_run_metadata" => self.metadata = value.extract()?,
             "_inter_op_pool" => self.inter_op_pool = value.extract()?,
@@ -326,7 +326,7 @@ pub(crate) fn load_saved_model(
     prepare: Vec<String>,
     options: Option<&Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
-    device: Option<String>,
+    #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<MetaGraph> {
     let session = SessionOptions::of(options, threads, device);
     let load = || {
@@ -359,7 +359,7 @@ pub(crate) fn load_meta_graph(
     checkpoint: Option<PathBuf>,
     options: Option<&Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
-    device: Option<String>,
+    #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<MetaGraph> {
     let session = SessionOptions::of(options, threads, device);
     let load = || {

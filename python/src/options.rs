@@ -48,14 +48,14 @@ impl SessionOptions {
     fn new(
         #[pyo3(from_py_with = threads)] threads: usize,
         #[pyo3(from_py_with = pools)] inter_op_pools: Vec<usize>,
-        device: Option<String>,
+        #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
         #[pyo3(from_py_with = cpu_devices)] cpu_devices: usize,
         soft_placement: bool,
         optimize: bool,
         #[pyo3(from_py_with = passes)] without_passes: Vec<String>,
         inexact_rewrites: bool,
         #[pyo3(from_py_with = call_depth)] call_depth: u32,
-        timeout: Option<f64>,
+        #[pyo3(from_py_with = crate::values::timeout)] timeout: Option<f64>,
     ) -> PyResult<SessionOptions> {
         Optimizer::without(&without_passes).map_err(|error| error.context("without_passes")).or_raise()?;
         if let Some(device) = &device {
@@ -193,7 +193,7 @@ impl Prepared {
 }
 
 fn pools(value: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let wrong = |_| crate::values::wrong(value, "inter_op_pools: expected a list of numbers of threads");
+    let wrong = |_| crate::values::wrong_argument(value, "inter_op_pools", "a list of numbers of threads");
     items(value).map_err(wrong)?.iter().map(|threads| number(threads, "each of inter_op_pools", 0)).collect()
 }
 

@@ -17,7 +17,7 @@ use crate::convert::tensor_of;
 use crate::eager::{Lent, not_forked};
 use crate::error::Raise;
 use crate::fetches::{Fetches, Named, name_of};
-use crate::graph::{Graph, Shared, lock};
+use crate::graph::{Graph, Shared};
 use crate::interrupt;
 use crate::metadata::RunMetadata;
 use crate::model::Loaded;
@@ -127,7 +127,7 @@ impl Session {
         graph: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, SessionOptions>>,
         #[pyo3(from_py_with = crate::values::threads)] threads: usize,
-        device: Option<String>,
+        #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
     ) -> PyResult<Session> {
         let (own, def) = match graph.cast::<Graph>() {
             Ok(graph) => (Some(graph.get()), Vec::new()),
@@ -140,9 +140,10 @@ impl Session {
         };
         let options = SessionOptions::of(options, threads, device);
         let shared = own.map(|graph| graph.0.clone());
+        let copied = own.map(Graph::copied);
         let make = || {
-            let graph = match &shared {
-                Some(graph) => lock(graph).graph.clone(),
+            let graph = match copied {
+                Some(graph) => graph,
                 None => CoreGraph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
             };
             options.prepare()?.session(graph)
@@ -162,7 +163,7 @@ impl Session {
         fetches: &Bound<'py, PyAny>,
         feed_dict: Option<&Bound<'py, PyDict>>,
         targets: Option<Vec<Bound<'py, PyAny>>>,
-        timeout: Option<f64>,
+        #[pyo3(from_py_with = crate::values::timeout)] timeout: Option<f64>,
         run_metadata: Option<&Bound<'py, RunMetadata>>,
         inter_op_pool: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -220,9 +221,9 @@ impl Session {
 
     /// The graph: that which it was made of, or else a graph of its own.
     #[getter]
-    pub(crate) fn graph(&self, py: Python<'_>) -> Graph {
-        let make = || Graph::of(self.core().graph().clone()).0;
-        Graph(py.detach(|| self.graph.get_or_init(make).clone()))
+    pub(crate) fn graph(&self) -> Graph {
+        // With the interpreter, as no child that is forked meanwhile would see the end of it.
+        Graph(self.graph.get_or_init(|| Graph::of(self.core().graph().clone()).0).clone())
     }
 
     /// The names of the operations.
@@ -257,7 +258,7 @@ pub(crate) fn load_graph(
     path: PathBuf,
     options: Option<&Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
-    device: Option<String>,
+    #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<Session> {
     let options = SessionOptions::of(options, threads, device);
     let load = || {

@@ -5,7 +5,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::shape::PartialShape;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyList, PyString, PyType};
 
 use crate::convert::{tensor_of, text};
 use crate::dtypes::{dtype_of, name_of};
@@ -37,43 +37,72 @@ pub(crate) fn attr_value(value: &Bound<'_, PyAny>, ty: AttrType) -> PyResult<Att
     })
 }
 
-/// That a value is no such thing. `expected` may begin with what the value is for, and `: expected`.
+/// That a value is no such thing.
 pub(crate) fn wrong(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    PyTypeError::new_err(format!("expected {expected}, not {}", described(value)))
+}
+
+/// [`wrong`] of an argument, or of what else a value is for.
+pub(crate) fn wrong_argument(value: &Bound<'_, PyAny>, name: &str, expected: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name}: expected {expected}, not {}", described(value)))
+}
+
+/// What a value is, for an error.
+fn described(value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    let given = if value.is_none() { kind } else { format!("the {kind} {}", shortened(value)) };
-    let before = if expected.contains(": expected ") { "" } else { "expected " };
-    PyTypeError::new_err(format!("{before}{expected}, not {given}"))
+    if value.is_none() { kind } else { format!("the {kind} {}", shortened(value)) }
 }
 
 /// The name that a node of `whose` is to have.
 pub(crate) fn name(value: &Bound<'_, PyAny>, whose: &str) -> PyResult<String> {
     match value.cast::<PyString>() {
         Ok(name) => name.extract(),
-        Err(_) => Err(wrong(value, &format!("name of {whose}: expected a str"))),
+        Err(_) => Err(wrong_argument(value, &format!("name of {whose}"), "a str")),
     }
 }
 
 /// A list of texts.
 pub(crate) fn texts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<String>> {
-    let named = |_| wrong(value, &format!("{name}: expected a list of str"));
+    let named = |_| wrong_argument(value, name, "a list of str");
     items(value).map_err(named)?.iter().map(|item| item.extract::<String>()).collect::<PyResult<_>>().map_err(named)
 }
 
 /// A whole number that is not below `least`.
 ///
 /// # Errors
-/// TypeError for what is no integer, ValueError for one that is too small or too large; `name` is what it is called.
+/// TypeError for what is no integer, ValueError for one that is too small or too large for the unsigned type; `name` is what it is
+/// called.
 pub(crate) fn number<T: TryFrom<i128>>(value: &Bound<'_, PyAny>, name: &str, least: i128) -> PyResult<T> {
-    let is_number = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    // Bools are integers to Python, and a class of integers has the method that its objects have.
+    let is_none = value.is_instance_of::<PyBool>() || value.is_instance_of::<PyType>();
     let number = match value.getattr("__index__") {
-        Ok(index) if is_number || !value.is_instance_of::<PyInt>() => index.call0()?,
-        _ => return Err(wrong(value, &format!("{name}: expected a whole number"))),
+        Ok(index) if !is_none => index.call0()?,
+        _ => return Err(wrong_argument(value, name, "a whole number")),
     };
-    let found =
-        number.extract::<i128>().ok().filter(|number| *number >= least).and_then(|number| number.try_into().ok());
+    let is_small = number.lt(least)?;
+    let found = number.extract::<i128>().ok().filter(|_| !is_small).and_then(|number| number.try_into().ok());
     found.ok_or_else(|| {
-        PyValueError::new_err(format!("{name} is a whole number from {least}, not {}", shortened(value)))
+        let most = if is_small { String::new() } else { format!(", below 2**{}", 8 * size_of::<T>()) };
+        PyValueError::new_err(format!("{name} is a whole number from {least}{most}, not {}", shortened(value)))
     })
+}
+
+/// The device that ops or a session ask for.
+pub(crate) fn device(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    match value.cast::<PyString>() {
+        _ if value.is_none() => Ok(None),
+        Ok(name) => name.extract().map(Some),
+        Err(_) => Err(wrong_argument(value, "device", "a str")),
+    }
+}
+
+/// A number of seconds, or `None`.
+pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    match value.extract::<f64>() {
+        _ if value.is_none() => Ok(None),
+        Ok(seconds) => Ok(Some(seconds)),
+        Err(_) => Err(wrong_argument(value, "timeout", "a number of seconds")),
+    }
 }
 
 /// How many threads a session has; 0 for one per processor.
@@ -81,7 +110,7 @@ pub(crate) fn threads(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     number(value, "threads", 0)
 }
 
-fn shortened(value: &Bound<'_, PyAny>) -> String {
+pub(crate) fn shortened(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map(|text| text.to_string()).unwrap_or_default();
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -150,8 +150,11 @@ def test_gradients_of_graphs_are_of_outputs_or_lists() -> None:
         ({"inter_op_pools": 2}, TypeError, "inter_op_pools: expected a list"),
         ({"cpu_devices": 0}, ValueError, "cpu_devices is a whole number from 1, not 0"),
         ({"call_depth": -1}, ValueError, "call_depth is a whole number from 0"),
-        ({"call_depth": 2**32}, ValueError, "call_depth is a whole number from 0"),
+        ({"call_depth": 2**32}, ValueError, r"call_depth is a whole number from 0, below 2\*\*32, not 4294967296"),
+        ({"threads": int}, TypeError, "threads: expected a whole number, not the type <class 'int'>"),
         ({"timeout": -1.0}, ValueError, "a timeout is a number of seconds"),
+        ({"timeout": "x"}, TypeError, "timeout: expected a number of seconds, not the str 'x'"),
+        ({"device": 5}, TypeError, "device: expected a str, not the int 5"),
         ({"without_passes": "prune"}, TypeError, "without_passes: expected a list of str, not the str 'prune'"),
         ({"without_passes": [1]}, TypeError, "without_passes: expected a list of str"),
         ({"without_passes": ["zz"]}, errors.InvalidArgumentError, "without_passes: .*no pass or rewrite `zz`.*kernlink.tools.passes"),
@@ -177,6 +180,8 @@ def test_checkpoints_have_names(tmp_path: Path) -> None:
     write, nothing = kl.train.write_checkpoint, Any
     nothing = None
     assert "prefix: expected a path" in message(TypeError, lambda: write(nothing, {}))
+    for folder in (Path(""), Path(".."), tmp_path / "..", f"{tmp_path}/."):
+        assert "a folder: name what the names of the files" in message(ValueError, lambda: write(folder, {"a": 1.0}))
     assert "tensors: expected a dict" in message(TypeError, lambda: write(tmp_path / "x", nothing))
     assert "^a: " not in (text := message(TypeError, lambda: write(tmp_path / "x", {"a": None}))) and text.startswith("a: ")
     assert "the names of tensors are str" in message(TypeError, lambda: write(tmp_path / "x", {1: 1.0}))  # type: ignore[dict-item]
@@ -198,6 +203,7 @@ def test_what_is_measured_and_written_speaks_of_arguments(tmp_path: Path) -> Non
         ({"warm_up": -1}, ValueError, "warm_up is a whole number from 0"),
         ({"threads": -1}, ValueError, "threads is a whole number from 0"),
         ({"runs": "3"}, TypeError, "runs is a whole number, not of type str"),
+        ({"runs": True}, TypeError, "runs is a whole number, not of type bool"),
         ({"outputs": "nope"}, errors.NotFoundError, "outputs: .*nope"),
         ({"inputs": {"nope": 1.0}}, errors.NotFoundError, "inputs: .*nope"),
         ({"inputs": {"x": ["a"]}}, errors.InvalidArgumentError, "inputs x: "),
@@ -207,6 +213,7 @@ def test_what_is_measured_and_written_speaks_of_arguments(tmp_path: Path) -> Non
     ):
         arguments: dict[str, Any] = wrong
         assert re.search(text, message(error, lambda: bench(tmp_path / "graph.pb", **arguments)))
+    assert bench(tmp_path / "graph.pb", runs=np.int64(3), warm_up=np.int64(0)).runs == 3  # type: ignore[arg-type]
     assert "name='my-ops'" in message(errors.InvalidArgumentError, lambda: kl.tools.new(tmp_path / "My Ops"))
     assert "name='NAME'" in message(errors.InvalidArgumentError, lambda: kl.tools.new("/"))
     assert "kernlink: " in message(errors.NotFoundError, lambda: kl.tools.new(tmp_path / "ops", kernlink=tmp_path))

@@ -44,6 +44,47 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 @needs_fork
+def test_a_child_has_graphs_that_no_thread_holds() -> None:
+    script = """
+graph = kl.Graph()
+with graph:
+    for number in range(20_000):
+        kl.raw_ops.NoOp(name=f"n{number}")
+session = kl.Session(graph)
+def write():
+    while True:
+        graph.as_graph_def(), kl.Session(graph)
+threading.Thread(target=write, daemon=True).start()
+codes = []
+for _ in range(8):
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        os._exit(0 if len(graph.get_operations()) == len(session.graph.get_operations()) == 20_000 else 1)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(codes)
+"""
+    assert finish(start(script), 120) == f"{[0] * 8}\n", "-14: it hung"
+
+
+@needs_fork
+def test_a_variable_is_shown_in_a_child() -> None:
+    script = """
+variable = kl.Variable(1.5, name="v")
+assert "value=1.5" in repr(variable)
+child = os.fork()
+if child == 0:
+    try:
+        os._exit(0 if "'v' shape=()" in repr(variable) and "value" not in repr(variable) else 1)
+    finally:
+        os._exit(2)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert finish(start(script), 30) == "0\n"
+
+
+@needs_fork
 def test_a_child_that_was_forked_before_the_first_op_runs() -> None:
     script = """
 child = os.fork()

@@ -159,7 +159,7 @@ def test_lists_of_arrays_are_stacked() -> None:
     assert kl.constant([[np.arange(2), np.arange(2)]] * 3).shape == (3, 2, 2)
     with pytest.raises(ValueError):
         kl.constant([np.zeros(2), np.zeros(3)])
-    with pytest.raises(TypeError, match="an array of arrays"):
+    with pytest.raises(TypeError, match="OnlyShape cannot be a tensor"):
         kl.constant([OnlyShape(), OnlyShape()])
 
 
