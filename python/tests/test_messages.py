@@ -213,7 +213,7 @@ def test_what_is_measured_and_written_speaks_of_arguments(tmp_path: Path) -> Non
     ):
         arguments: dict[str, Any] = wrong
         assert re.search(text, message(error, lambda: bench(tmp_path / "graph.pb", **arguments)))
-    assert bench(tmp_path / "graph.pb", runs=np.int64(3), warm_up=np.int64(0)).runs == 3  # type: ignore[arg-type]
+    assert bench(tmp_path / "graph.pb", runs=np.int64(3), warm_up=np.int64(0)).latency["min"] > 0.0  # type: ignore[arg-type]
     assert "name='my-ops'" in message(errors.InvalidArgumentError, lambda: kl.tools.new(tmp_path / "My Ops"))
     assert "name='NAME'" in message(errors.InvalidArgumentError, lambda: kl.tools.new("/"))
     assert "kernlink: " in message(errors.NotFoundError, lambda: kl.tools.new(tmp_path / "ops", kernlink=tmp_path))
