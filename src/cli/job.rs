@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use crate::dtype::DataType;
-use crate::error::{Advice, Code, Error, Result, escaped, shortened};
+use crate::error::{Code, Error, Result, escaped, shortened};
 use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeClass, NodeId, Output};
 use crate::optimize::Ends;
@@ -138,7 +138,7 @@ impl What {
         let _waiting = Waiting::new("loading");
         let devices = crate::tools::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
-        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options).map_err(by_flag)
+        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)
     }
 
     /// The model's name.
@@ -383,7 +383,6 @@ impl Job<'_> {
                 .run_with_metadata(inputs, options, metadata)
                 .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
         };
-        let answers = answers.map_err(by_flag);
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
 
@@ -410,14 +409,6 @@ fn run_of(session: &Session, feeds: &[&str], fetches: &[&str], targets: &[&str])
     let mut ends = Ends::new(outputs(feeds)?, outputs(fetches)?, targets);
     ends.run_on(session.devices());
     Ok(ends)
-}
-
-/// An error that names an option of sessions: says by which flag the command sets it.
-fn by_flag(error: Error) -> Error {
-    match error.advice() == Some(&Advice::NestMoreDeeply) && !is_function() {
-        true => error.append("\n  --call-depth N lets them be nested more deeply"),
-        false => error,
-    }
 }
 
 /// An error of a MetaGraph without a checkpoint: says how its variables get values, if it may be that they have none.
@@ -486,8 +477,11 @@ fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&st
                 error.context(named("output")).append(format!(": run it with {} {}", named("target"), shortened(name)))
             }
             _ if name.contains(',') => {
-                let of_its_own = if is_function() { "name of its own in outputs" } else { "--output of its own" };
-                error.context(named("output")).append(format!("; each output has an {of_its_own}"))
+                let of_its_own = match is_function() {
+                    true => "; each output has a name of its own in outputs",
+                    false => "; each output has an --output of its own",
+                };
+                error.context(named("output")).append(of_its_own)
             }
             _ => error.context(named("output")),
         })

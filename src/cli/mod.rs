@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod advice;
 mod applied;
 mod bench;
 mod catalogue;
@@ -132,7 +133,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            output::tell(&format!("error: {error}"));
+            output::tell(&format!("error: {}", error.in_words(advice::in_flags)));
             2
         }
     }

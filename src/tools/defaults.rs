@@ -75,20 +75,24 @@ pub(crate) fn ends(graph: &Graph) -> String {
     }
 }
 
-/// The error of a graph in which nothing is to be found to compute; what names an output is called `output`.
-pub(crate) fn nothing_to_compute(graph: &Graph, output: &str) -> Error {
+/// The error of a graph in which nothing is to be found to compute; `an_output` is the option that names one.
+pub(crate) fn nothing_to_compute(graph: &Graph, an_output: &str) -> Error {
     Error::invalid_argument(match graph.nodes().iter().find(|node| !node.signature.outputs.is_empty()) {
         _ if graph.nodes().is_empty() => "the graph has no nodes: there is nothing to compute".to_owned(),
         None => "the graph has no node with an output: there is nothing to compute".to_owned(),
         Some(node) => {
-            format!("the graph computes nothing from its inputs: name an {output}, such as {}", shortened(&node.name))
+            format!("the graph computes nothing from its inputs: name {an_output}, such as {}", shortened(&node.name))
         }
     })
 }
 
 fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
+    let (an_output, a_target) = match is_function() {
+        true => ("one of outputs", "one of targets"),
+        false => ("an --output", "a --target"),
+    };
     if left_out.is_empty() {
-        return nothing_to_compute(graph, &named("output"));
+        return nothing_to_compute(graph, an_output);
     }
     let mut ends: Vec<bool> = usable.to_vec();
     for id in graph.ids().filter(|id| usable[id.index()]) {
@@ -103,11 +107,9 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     // Names that people chose are in fewer scopes.
     names.compact_sort_by_key(|name| name.matches('/').count());
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
-    let output = named("output");
     Error::invalid_argument(format!(
-        "name an {output}{what}: what nothing else uses changes something or may have no value, and runs only by its \
-         name, as an {output} or a {}: {}",
-        named("target"),
+        "name {an_output}{what}: what nothing else uses changes something or may have no value, and runs only by its \
+         name, as {an_output} or {a_target}: {}",
         some(left_out)
     ))
 }
