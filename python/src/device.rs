@@ -113,8 +113,8 @@ impl DeviceScope {
     /// `None` for any device.
     #[new]
     #[pyo3(signature = (name))]
-    fn new(name: Option<&str>) -> PyResult<DeviceScope> {
-        let device = match name.map(check).transpose().or_raise()? {
+    fn new(#[pyo3(from_py_with = crate::values::device)] name: Option<String>) -> PyResult<DeviceScope> {
+        let device = match name.as_deref().map(check).transpose().or_raise()? {
             None => String::new(),
             Some(DeviceName::Cpu) => "/device:CPU:0".to_owned(),
             Some(DeviceName::Gpu(number)) => format!("/device:GPU:{}", number.unwrap_or(0)),

@@ -205,10 +205,10 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
             }
         });
     }
-    match flexible.is_empty() {
-        true => Ok(()),
-        false => matching::settle(def, &mut request.inputs, &flexible),
+    if !flexible.is_empty() {
+        matching::settle(def, &mut request.inputs, &flexible)?;
     }
+    matching::check(def, &request.inputs, &flexible)
 }
 
 /// The operand, whose place is noted if its dtype follows from others.

@@ -1,6 +1,5 @@
 //! Sessions: graphs that run.
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use kernlink::dtype::DataType;
@@ -23,6 +22,7 @@ use crate::metadata::RunMetadata;
 use crate::model::Loaded;
 use crate::options::{SessionOptions, run_options};
 use crate::tensor::Tensor;
+use crate::values::{arguments, serialized};
 
 /// A graph as a serialized GraphDef.
 pub(crate) fn graph_def<'py>(py: Python<'py>, graph: &CoreGraph) -> PyResult<Bound<'py, PyBytes>> {
@@ -57,6 +57,12 @@ fn fed_as<'f>(name: &str, feeds: &'f [(String, CoreTensor)]) -> Option<&'f CoreT
         name.strip_suffix(":0").unwrap_or(name)
     }
     feeds.iter().find(|(fed, _)| plain(fed) == plain(name)).map(|(_, tensor)| tensor)
+}
+
+arguments! {
+    feed_dict: Option<Bound<'py, PyDict>> = "feed_dict", "a dict of values by what they are fed for";
+    targets: Option<Vec<Bound<'py, PyAny>>> = "targets", "a list of operations or their names";
+    run_metadata: Option<Bound<'py, RunMetadata>> = "run_metadata", "a kernlink.RunMetadata";
 }
 
 /// A graph that runs.
@@ -125,25 +131,20 @@ impl Session {
     fn new(
         py: Python<'_>,
         graph: &Bound<'_, PyAny>,
-        options: Option<&Bound<'_, SessionOptions>>,
+        #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
         #[pyo3(from_py_with = crate::values::threads)] threads: usize,
         #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
     ) -> PyResult<Session> {
         let (own, def) = match graph.cast::<Graph>() {
             Ok(graph) => (Some(graph.get()), Vec::new()),
-            Err(_) => (
-                None,
-                graph.extract::<Vec<u8>>().map_err(|_| {
-                    PyTypeError::new_err("a session takes a kernlink.Graph, or a serialized GraphDef as bytes")
-                })?,
-            ),
+            Err(_) => (None, serialized(graph, "graph", "a serialized GraphDef, or a kernlink.Graph")?),
         };
         let options = SessionOptions::of(options, threads, device);
         let shared = own.map(|graph| graph.0.clone());
         let copied = own.map(Graph::copied);
         let make = || {
             let graph = match copied {
-                Some(graph) => graph,
+                Some(graph) => Arc::unwrap_or_clone(graph),
                 None => CoreGraph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
             };
             options.prepare()?.session(graph)
@@ -161,15 +162,15 @@ impl Session {
         &self,
         py: Python<'py>,
         fetches: &Bound<'py, PyAny>,
-        feed_dict: Option<&Bound<'py, PyDict>>,
-        targets: Option<Vec<Bound<'py, PyAny>>>,
+        #[pyo3(from_py_with = feed_dict)] feed_dict: Option<Bound<'py, PyDict>>,
+        #[pyo3(from_py_with = targets)] targets: Option<Vec<Bound<'py, PyAny>>>,
         #[pyo3(from_py_with = crate::values::timeout)] timeout: Option<f64>,
-        run_metadata: Option<&Bound<'py, RunMetadata>>,
-        inter_op_pool: i32,
+        #[pyo3(from_py_with = run_metadata)] run_metadata: Option<Bound<'py, RunMetadata>>,
+        #[pyo3(from_py_with = crate::values::inter_op_pool)] inter_op_pool: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
         not_forked(self.process)?;
         let mut wanted = Fetches::of(fetches, &|value| self.named(value))?;
-        let (feeds, lent) = self.feeds(feed_dict)?;
+        let (feeds, lent) = self.feeds(feed_dict.as_ref())?;
         for target in targets.unwrap_or_default() {
             wanted.targets.push(match self.named(&target)? {
                 Named::Operation(name) => name,
@@ -255,12 +256,12 @@ impl Session {
 #[pyo3(signature = (path, *, options=None, threads=0, device=None))]
 pub(crate) fn load_graph(
     py: Python<'_>,
-    path: PathBuf,
-    options: Option<&Bound<'_, SessionOptions>>,
+    path: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<Session> {
-    let options = SessionOptions::of(options, threads, device);
+    let (path, options) = (crate::values::path("path", path)?, SessionOptions::of(options, threads, device));
     let load = || {
         if path.is_dir() {
             let message = format!("{} is a folder: `kernlink.saved_model.load` loads SavedModels", path.display());

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::sort::CompactSort as _;
 use crate::tools::callees::Callees;
 use crate::tools::lacking::Lacking;
-use crate::tools::words::{is_function, named};
+use crate::tools::words::is_function;
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
