@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use crate::body::{self, Body};
 use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
-use crate::functions::{self, Held};
+use crate::functions::Held;
 use crate::items::MOST_DEEP;
 use crate::locks::locked;
 pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
@@ -292,7 +292,7 @@ pub(crate) fn execute<'py>(
     let mut request = with_target(target, request)?;
     let context = crate::eager::context(py)?;
     let (node, outputs) = with(target, |state| {
-        bring_functions(context, state, &request)?;
+        bring_functions(context, state, &request);
         let has_effect = def.is_stateful && def.name != "Placeholder";
         if let Some(body) = state.body.as_ref().filter(|_| has_effect) {
             request.control_inputs.extend(body.last_effect);
@@ -315,20 +315,17 @@ pub(crate) fn execute<'py>(
 }
 
 /// Gives a graph the functions that a node is to call; a body holds them.
-fn bring_functions(
-    context: &'static EagerContext,
-    state: &mut State,
-    request: &NodeRequest<'_, Output>,
-) -> kernlink::Result<()> {
-    for function in request.attrs.functions() {
-        let held = Held::new(context, &function.name);
-        let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name)?;
-        if let Some(body) = &mut state.body {
-            body.held.push(held);
-            body.brought.extend(brought);
-        }
+fn bring_functions(context: &'static EagerContext, state: &mut State, request: &NodeRequest<'_, Output>) {
+    let names: Vec<&str> = request.attrs.functions().into_iter().map(|function| function.name.as_str()).collect();
+    if names.is_empty() {
+        return;
     }
-    Ok(())
+    let held: Vec<Held> = names.iter().map(|name| Held::new(context, name)).collect();
+    let brought = state.graph.bring_functions(&context.function_library(), &names);
+    if let Some(body) = &mut state.body {
+        body.held.extend(held);
+        body.brought.extend(brought);
+    }
 }
 
 arguments! {

@@ -85,7 +85,7 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::list_checkpoints, module)?)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
     module.add_function(wrap_pyfunction!(values::bool_argument, module)?)?;
-    module.add_function(wrap_pyfunction!(values::path, module)?)?;
+    module.add_function(wrap_pyfunction!(values::path_argument, module)?)?;
     module.add_function(wrap_pyfunction!(values::paths_argument, module)?)?;
     module.add_function(wrap_pyfunction!(values::text_argument, module)?)?;
     module.add_function(wrap_pyfunction!(values::texts_argument, module)?)?;

@@ -108,12 +108,16 @@ pub(crate) fn bool_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bo
     value.extract().map_err(|_| wrong_argument(value, name, "a bool"))
 }
 
+/// A path, for Python.
+#[pyfunction]
+pub(crate) fn path_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<OsString> {
+    path(name, value).map(PathBuf::into_os_string)
+}
+
 /// A path: a text, bytes as the system has them, or what has `__fspath__`.
 ///
 /// # Errors
 /// TypeError, which names it, for what is none.
-#[pyfunction]
-#[pyo3(name = "path_argument")]
 pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let decoded = value.py().import("os")?.call_method1("fsdecode", (value,)).map_err(|error| {
         match error.is_instance_of::<PyTypeError>(value.py()) {
@@ -129,13 +133,13 @@ pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 /// # Errors
 /// TypeError, which names it, for what is none; ValueError if there is none in it.
 #[pyfunction]
-pub(crate) fn paths_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+pub(crate) fn paths_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<OsString>> {
     let is_one = text(value)?.is_some() || value.hasattr("__fspath__")?;
-    let paths: Vec<PathBuf> = match is_one {
-        true => vec![path(name, value)?],
+    let paths: Vec<OsString> = match is_one {
+        true => vec![path_argument(name, value)?],
         false => {
             let items = value.try_iter().map_err(|_| wrong_argument(value, name, "a path or a list of paths"))?;
-            items.map(|item| path(name, &item?)).collect::<PyResult<_>>()?
+            items.map(|item| path_argument(name, &item?)).collect::<PyResult<_>>()?
         }
     };
     match paths.is_empty() {
