@@ -389,7 +389,7 @@ def freeze(
         raise TypeError("signature: expected a str, not NoneType")
     name, kept = text_argument("signature", signature) or "", texts_argument("outputs", outputs)
     if not isinstance(model, _kernlink.MetaGraph):
-        model = load(model, tags, checkpoint=checkpoint)
+        model = load(path_argument("model", model), tags, checkpoint=checkpoint)
     return Frozen(**model._freeze(name, kept))
 
 
@@ -614,7 +614,7 @@ def verify_checkpoint(checkpoint: PathLike) -> list[str]:
     Raises:
       kernlink.errors.DataLossError: if one is altered.
     """
-    reader = load_checkpoint(checkpoint)
+    reader = load_checkpoint(path_argument("checkpoint", checkpoint))
     names = reader.keys()
     for name in steps("tensor", names, len(names)):
         reader.get_tensor(name)

@@ -454,7 +454,9 @@ class CheckpointManager:
         """
         if not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"checkpoint: expected a kernlink.train.Checkpoint, not what is of type {type(checkpoint).__name__}")
-        if max_to_keep is not None and (not isinstance(max_to_keep, int) or max_to_keep < 1):
+        if max_to_keep is not None and not isinstance(max_to_keep, int):
+            raise TypeError(f"max_to_keep: expected a whole number or None, not what is of type {type(max_to_keep).__name__}")
+        if max_to_keep is not None and max_to_keep < 1:
             raise ValueError(f"max_to_keep is 1 or more, or None for all, not {max_to_keep!r}")
         self.checkpoint = checkpoint
         self.directory = path_argument("directory", directory)
