@@ -43,7 +43,7 @@ def load_op_library(library_filename: PathLike) -> types.ModuleType:
     return module
 
 
-def _forget(path: PathLike, op_names: list[str]) -> None:
+def _forget(path: str | os.PathLike[str], op_names: list[str]) -> None:
     """Removes what was made of a library that was unloaded."""
     from . import ops, raw_ops
     from ._names import class_name, snake_case

@@ -130,11 +130,24 @@ fn first_tensor<V: Given>(def: &OpDef, attr: &str, inputs: &[NodeInput<V>]) -> O
     constant
 }
 
-/// Whether a literal may have its value in a dtype: no float is an integer, and no number a bool or a text.
+/// Whether a literal may have its value in a dtype: no float is an integer, and no number a bool or a text. The op refuses, too, what a
+/// dtype that is not named here has not.
 fn can_be(literal: &CoreTensor, dtype: DataType) -> bool {
-    match literal.dtype() {
+    let all = |is_there: &dyn Fn(i32) -> bool| {
+        literal.as_slice::<i32>().is_ok_and(|numbers| numbers.iter().all(|&number| is_there(number)))
+    };
+    match (literal.dtype(), dtype) {
         _ if literal.num_elements() == 0 => true,
-        DataType::Double => dtype.is_floating() || dtype.is_complex(),
+        (DataType::Double, DataType::Float | DataType::Complex64) => {
+            let is_there = |number: &f64| !number.is_finite() || (*number as f32).is_finite();
+            literal.as_slice::<f64>().is_ok_and(|numbers| numbers.iter().all(is_there))
+        }
+        (DataType::Double, _) => dtype.is_floating() || dtype.is_complex(),
+        (_, DataType::Int8) => all(&|number| i8::try_from(number).is_ok()),
+        (_, DataType::Int16) => all(&|number| i16::try_from(number).is_ok()),
+        (_, DataType::Uint8) => all(&|number| u8::try_from(number).is_ok()),
+        (_, DataType::Uint16) => all(&|number| u16::try_from(number).is_ok()),
+        (_, DataType::Uint32 | DataType::Uint64) => all(&|number| number >= 0),
         _ => is_numeric(dtype),
     }
 }

@@ -22,7 +22,7 @@ use crate::metadata::RunMetadata;
 use crate::model::Loaded;
 use crate::options::{SessionOptions, run_options};
 use crate::tensor::Tensor;
-use crate::values::{arguments, serialized};
+use crate::values::{about, arguments, serialized};
 
 /// A graph as a serialized GraphDef.
 pub(crate) fn graph_def<'py>(py: Python<'py>, graph: &CoreGraph) -> PyResult<Bound<'py, PyBytes>> {
@@ -37,13 +37,7 @@ pub(crate) fn fed(
     name: &str,
     lent: &mut Lent,
 ) -> PyResult<CoreTensor> {
-    let tensor = tensor_of(value, dtype).map_err(|error| {
-        let is_of_value = error.is_instance_of::<PyTypeError>(value.py());
-        match is_of_value {
-            true => PyTypeError::new_err(format!("{name}: {}", error.value(value.py()))),
-            false => error,
-        }
-    })?;
+    let tensor = tensor_of(value, dtype).map_err(|error| about(value.py(), name, error))?;
     if !value.is_instance_of::<Tensor>() {
         lent.add(&tensor)?;
     }
@@ -103,7 +97,7 @@ impl Session {
     fn feeds(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<(Vec<(String, CoreTensor)>, Lent)> {
         let (mut feeds, mut lent) = (Vec::new(), Lent::none());
         for (key, value) in values.into_iter().flatten() {
-            let name = match self.named(&key)? {
+            let name = match self.named(&key).map_err(|error| about(key.py(), "feed_dict", error))? {
                 Named::Output(name) => name,
                 Named::Operation(name) => {
                     return Err(PyTypeError::new_err(format!("operation {name} cannot be fed: its outputs can")));
@@ -169,10 +163,10 @@ impl Session {
         #[pyo3(from_py_with = crate::values::inter_op_pool)] inter_op_pool: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
         not_forked(self.process)?;
-        let mut wanted = Fetches::of(fetches, &|value| self.named(value))?;
+        let mut wanted = Fetches::of(fetches, &|value| self.named(value).map_err(|error| about(py, "fetches", error)))?;
         let (feeds, lent) = self.feeds(feed_dict.as_ref())?;
         for target in targets.unwrap_or_default() {
-            wanted.targets.push(match self.named(&target)? {
+            wanted.targets.push(match self.named(&target).map_err(|error| about(py, "targets", error))? {
                 Named::Operation(name) => name,
                 Named::Output(name) => TensorName::parse(&name).or_raise()?.node.to_owned(),
             });

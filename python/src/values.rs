@@ -64,6 +64,14 @@ macro_rules! arguments {
 
 pub(crate) use arguments;
 
+/// An error with what it is about before its text, if it is a TypeError; others say that by themselves.
+pub(crate) fn about(py: Python<'_>, what: &str, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("{what}: {}", error.value(py))),
+        false => error,
+    }
+}
+
 /// What a value is, for an error.
 fn described(value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();

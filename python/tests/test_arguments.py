@@ -85,7 +85,7 @@ def rust_calls(saved: Path) -> Iterator[tuple[Callable[..., Any], dict[str, Any]
         (
             session.run,
             {"fetches": "b", "feed_dict": {"a": [[1.0, 2.0]]}},
-            ["feed_dict", "targets", "timeout", "run_metadata", "inter_op_pool"],
+            ["fetches", "feed_dict", "targets", "timeout", "run_metadata", "inter_op_pool"],
         ),
         (graph.import_graph_def, {"graph_def": graph.as_graph_def(), "name": "again"}, ["graph_def", "name"]),
         (graph.get_operation_by_name, {"name": "b"}, ["name"]),
@@ -102,7 +102,8 @@ def rust_calls(saved: Path) -> Iterator[tuple[Callable[..., Any], dict[str, Any]
 
 
 def refused(call: Callable[..., Any], given: dict[str, Any], name: str) -> None:
-    for wrong in (Nothing(), [Nothing()], {1: Nothing()}):
+    # A list of numbers may be a dict's keys.
+    for wrong in (Nothing(), [Nothing()], {1: Nothing()})[: 2 if name == "inter_op_pools" else 3]:
         with pytest.raises(TypeError) as raised:
             call(**{**given, name: wrong})
         text = str(raised.value)
@@ -203,6 +204,10 @@ def test_dtypes_that_differ_are_told() -> None:
         (lambda: x + "a", "x of AddV2 is float32, y is string"),
         (lambda: x + 1j, "x of AddV2 is float32, y is .*1j.*, which is no float32"),
         (lambda: y + 1.5, "x of AddV2 is int32, y is 1.5, which is no int32"),
+        (lambda: x + 1e39, "x of AddV2 is float32, y is 1e39, which is no float32"),
+        (lambda: kl.constant(1, "uint8") + 300, "x of AddV2 is uint8, y is 300, which is no uint8"),
+        (lambda: kl.constant(1, "uint64") * -1, "x of Mul is uint64, y is -1, which is no uint64"),
+        (lambda: kl.constant(1, "int8") < [1, 128], "x of Less is int8, y has int32, of which not all are int8"),
         (lambda: y + [1.5, 2.5], "x of AddV2 is int32, y has float64, of which not all are int32"),
         (lambda: y + 2**40, "x of AddV2 is int32, y is 1099511627776, which is no int32"),
         (lambda: y == 1.5, "x of Equal is int32, y is 1.5, which is no int32"),
