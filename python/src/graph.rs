@@ -316,7 +316,7 @@ pub(crate) fn execute<'py>(
 
 /// Gives a graph the functions that a node is to call; a body holds them.
 fn bring_functions(context: &'static EagerContext, state: &mut State, request: &NodeRequest<'_, Output>) {
-    let names: Vec<&str> = request.attrs.functions().into_iter().map(|function| function.name.as_str()).collect();
+    let names: Vec<&str> = request.attrs.functions().map(|function| function.name.as_str()).collect();
     if names.is_empty() {
         return;
     }

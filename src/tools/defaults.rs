@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::sort::CompactSort as _;
 use crate::tools::callees::Callees;
 use crate::tools::lacking::Lacking;
-use crate::tools::words::is_function;
+use crate::tools::words::Called;
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -27,7 +27,7 @@ pub(crate) struct Defaults {
 ///
 /// # Errors
 /// INVALID_ARGUMENT, with names that can be given, if nothing is left.
-pub(crate) fn defaults(graph: &Graph, lacking: &Lacking) -> Result<Defaults> {
+pub(crate) fn defaults(graph: &Graph, lacking: &Lacking, called: Called) -> Result<Defaults> {
     let usable = usable(graph);
     let (mut fetches, mut targets, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     // An unused placeholder is no answer, and fetching it would only ask for a feed.
@@ -46,7 +46,7 @@ pub(crate) fn defaults(graph: &Graph, lacking: &Lacking) -> Result<Defaults> {
         return Ok(Defaults { fetches, targets, left_out, lacking: names });
     }
     if names.is_empty() {
-        return Err(nothing(graph, &usable, &left_out));
+        return Err(nothing(graph, &usable, &left_out, called));
     }
     // The run's error says what is missing.
     Ok(Defaults { fetches, targets: names, left_out, lacking: Vec::new() })
@@ -62,14 +62,14 @@ pub(crate) fn some(names: &[String]) -> String {
 }
 
 /// Where names of outputs are to be found: a line with what nothing else uses.
-pub(crate) fn ends(graph: &Graph) -> String {
+pub(crate) fn ends(graph: &Graph, called: Called) -> String {
     let sinks = graph.sinks().into_iter().map(|id| graph.node(id));
     let names: Vec<String> =
         sinks.filter(|node| !node.signature.outputs.is_empty()).map(|node| node.name.clone()).collect();
     match names.is_empty() {
         true => String::new(),
         false => {
-            let inspect = if is_function() { "kernlink.tools.inspect" } else { "kernlink inspect" };
+            let inspect = if called.is_function() { "kernlink.tools.inspect" } else { "kernlink inspect" };
             format!("\n`{inspect}` lists what can be computed; nothing else uses {}", some(&names))
         }
     }
@@ -86,8 +86,8 @@ pub(crate) fn nothing_to_compute(graph: &Graph, an_output: &str) -> Error {
     })
 }
 
-fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
-    let (an_output, a_target) = match is_function() {
+fn nothing(graph: &Graph, usable: &[bool], left_out: &[String], called: Called) -> Error {
+    let (an_output, a_target) = match called.is_function() {
         true => ("one of outputs", "one of targets"),
         false => ("an --output", "a --target"),
     };
