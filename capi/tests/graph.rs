@@ -133,7 +133,8 @@ fn what_cannot_be_built_is_told_and_leaves_nothing() {
     }
     // SAFETY: there are no inputs to read.
     let none = graph.describe("AddN", "none").with(|it| unsafe { TF_AddInputList(it, ptr::null(), 0) });
-    fails(none.finish(), INVALID_ARGUMENT, "none");
+    // What to do is said in C.
+    fails(none.finish(), INVALID_ARGUMENT, "has no default: set `T`, as `TF_SetAttrType(desc, ");
     assert_eq!(names(&graph), ["p", "i"]);
     // A name is free again after a failure.
     graph.node("Neg", "n", &[first(p)]).unwrap();

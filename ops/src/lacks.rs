@@ -18,7 +18,7 @@ struct Library {
 
 const LIBRARIES: &[Library] = &[
     Library {
-        reason: "an op of TensorFlow Text, which Kernlink lacks: a crate of your own can declare it",
+        reason: "an op of TensorFlow Text, which Kernlink lacks",
         namespace: Some("TFText>"),
         ops: &[
             "CaseFoldUTF8",
@@ -46,18 +46,10 @@ const LIBRARIES: &[Library] = &[
             "WordpieceTokenizeWithOffsets",
         ],
     },
+    Library { reason: "an op of TensorFlow Addons, which Kernlink lacks", namespace: Some("Addons>"), ops: &[] },
+    Library { reason: "an op of TensorFlow I/O, which Kernlink lacks", namespace: Some("IO>"), ops: &[] },
     Library {
-        reason: "an op of TensorFlow Addons, which Kernlink lacks: a crate of your own can declare it",
-        namespace: Some("Addons>"),
-        ops: &[],
-    },
-    Library {
-        reason: "an op of TensorFlow I/O, which Kernlink lacks: a crate of your own can declare it",
-        namespace: Some("IO>"),
-        ops: &[],
-    },
-    Library {
-        reason: "an op of TensorFlow Decision Forests, which Kernlink lacks: a crate of your own can declare it",
+        reason: "an op of TensorFlow Decision Forests, which Kernlink lacks",
         namespace: None,
         ops: &[
             "SimpleMLCategoricalIntFeature",
@@ -91,7 +83,7 @@ const LIBRARIES: &[Library] = &[
         ],
     },
     Library {
-        reason: "an op of TensorFlow Quantum, which Kernlink lacks: a crate of your own can declare it",
+        reason: "an op of TensorFlow Quantum, which Kernlink lacks",
         namespace: None,
         ops: &[
             "TfqAdjointGradient",
@@ -142,7 +134,7 @@ const LIBRARIES: &[Library] = &[
 /// Why Kernlink lacks an op with all of its features, and what to do; `None` for names that it does not know.
 pub(crate) fn lacks(op: &str) -> Option<&'static str> {
     if HASHES.contains(&hash(op.as_bytes(), 0).0) {
-        return Some("TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it");
+        return Some("TensorFlow has it, but Kernlink lacks it as yet");
     }
     let is_of = |library: &&Library| {
         library.namespace.is_some_and(|namespace| op.starts_with(namespace)) || library.ops.contains(&op)

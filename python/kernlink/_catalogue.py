@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _kernlink
+from ._kernlink import bool_argument, path_argument, text_argument
+
+if TYPE_CHECKING:
+    from ._types import PathLike
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def kernels(op: str | None = None, device: str | None = None) -> list[Kernel]:
     Raises:
       kernlink.errors.NotFoundError: if there is no such op.
     """
-    return [Kernel(*kernel) for kernel in _kernlink.kernels(op, device)]
+    return [Kernel(*kernel) for kernel in _kernlink.kernels(text_argument("op", op), text_argument("device", device))]
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,13 @@ class Comparison:
     new: int
 
 
-def compare_ops(old: str | os.PathLike[str]) -> Comparison:
+def compare_ops(old: PathLike) -> Comparison:
     """Compares the ops with those of a serialized OpList in a file: whether a graph that was made with these runs as before.
 
     Raises:
       kernlink.errors.InvalidArgumentError: if the list is malformed or has no ops.
     """
-    return Comparison(*_kernlink.compare_ops(os.fspath(old)))
+    return Comparison(*_kernlink.compare_ops(path_argument("old", old)))
 
 
 def ops(name: str | None = None, *, own: bool = False) -> list[dict[str, Any]]:
@@ -100,11 +103,11 @@ def ops(name: str | None = None, *, own: bool = False) -> list[dict[str, Any]]:
     Raises:
       kernlink.errors.NotFoundError: if there is no op of the name.
     """
-    found: list[dict[str, Any]] = json.loads(_kernlink.ops_json(name, own))
+    found: list[dict[str, Any]] = json.loads(_kernlink.ops_json(text_argument("name", name), bool_argument("own", own)))
     return found
 
 
-def write_pages(folder: str | os.PathLike[str] = "kernlink-ops", *, own: bool = False) -> str:
+def write_pages(folder: PathLike = "kernlink-ops", *, own: bool = False) -> str:
     """Writes web pages of all ops, kernels and rewrites; what others have put into the folder stays as it is.
 
     Args:
@@ -117,14 +120,14 @@ def write_pages(folder: str | os.PathLike[str] = "kernlink-ops", *, own: bool = 
     Raises:
       kernlink.errors.OpError: if the folder cannot be written.
     """
-    return _kernlink.write_pages(os.fspath(folder), own).rstrip()
+    return _kernlink.write_pages(path_argument("folder", folder), bool_argument("own", own)).rstrip()
 
 
 def new(
-    folder: str | os.PathLike[str],
+    folder: PathLike,
     *,
     name: str | None = None,
-    kernlink: str | os.PathLike[str] | None = None,
+    kernlink: PathLike | None = None,
     gpu: bool = False,
 ) -> str:
     """Writes a crate with an op of one's own, in Rust: a kernel, a test, and the command with the op in it.
@@ -142,5 +145,6 @@ def new(
       kernlink.errors.InvalidArgumentError: for a name that no crate can have.
       kernlink.errors.OpError: if the folder is not empty or cannot be written.
     """
-    checkout = None if kernlink is None else os.fspath(kernlink)
-    return _kernlink.new_crate(os.fspath(folder), name, checkout, gpu).rstrip()
+    checkout = None if kernlink is None else path_argument("kernlink", kernlink)
+    name, gpu = text_argument("name", name), bool_argument("gpu", gpu)
+    return _kernlink.new_crate(path_argument("folder", folder), name, checkout, gpu).rstrip()

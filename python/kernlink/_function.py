@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
-import threading
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
@@ -15,19 +13,7 @@ from ._concrete import ConcreteFunction, Constant, is_array, take
 from ._kernlink import Graph, SymbolicTensor, Tensor, as_tensor, requested_device
 from ._spec import TensorSpec, fits
 from ._structure import flatten, frozen, leaves_of, paths, rebuild
-
-# One for all functions: what is traced may call functions in any order.
-_TRACING = threading.RLock()
-
-
-def _renew_lock() -> None:
-    """A thread that held the lock is not in a child that was forked meanwhile."""
-    global _TRACING
-    _TRACING = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+from ._tracing import Turn
 
 # So many shapes of arguments are known at most: a trace may serve any number.
 _MOST_KINDS = 1000
@@ -117,6 +103,7 @@ class Function:
         self._signature = inspect.signature(python_function)
         # So many arguments come before those of the signature where it is not known to be a method.
         self._unsigned = 0 if self.input_signature is None else self._check_signature()
+        self._turn = Turn()
         # By what calls have alike and by the shapes.
         self._traces: dict[Any, dict[Any, ConcreteFunction]] = {}
         # Those for calls with tensors alone, by the device, their dtypes and shapes: what most calls are.
@@ -227,7 +214,7 @@ class Function:
         kind, shapes = call.kind(), call.shapes()
         found = self._known(kind, shapes)
         if found is None:
-            with _TRACING:
+            with self._turn.taken():
                 found = self._known(kind, shapes)
                 if found is None:
                     found = self._trace(call)

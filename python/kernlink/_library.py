@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import types
+from typing import TYPE_CHECKING
 
 from . import _kernlink
+
+if TYPE_CHECKING:
+    from ._types import PathLike
 
 _LOADED: dict[str, types.ModuleType] = {}
 
 
-def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleType:
+def load_op_library(library_filename: PathLike) -> types.ModuleType:
     """Loads a library of ops, in Rust with `kernlink::library!()` or in C against TensorFlow's `kernels.h`.
 
     Args:
@@ -26,7 +30,7 @@ def load_op_library(library_filename: str | os.PathLike[str]) -> types.ModuleTyp
     """
     from . import _functions
 
-    library = _kernlink.load_op_library(os.fspath(library_filename))
+    library = _kernlink.load_op_library(_kernlink.path_argument("library_filename", library_filename))
     path = os.fspath(library.path)
     if path in _LOADED:
         return _LOADED[path]

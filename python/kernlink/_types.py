@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -59,7 +60,21 @@ DTypeLike: TypeAlias = DType | HasName | type | str | int
 # None is any rank, None as a size any size.
 ShapeLike: TypeAlias = Sequence[int | None] | int | None
 FunctionLike: TypeAlias = Callable[..., Any] | HasName | str
+PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+# A serialized message.
+Serialized: TypeAlias = bytes | bytearray | memoryview
 # What an op without outputs gives: None, in a graph the operation.
 Effect: TypeAlias = Any
 
-__all__ = ["DTypeLike", "Effect", "FunctionLike", "Literal", "Sequence", "ShapeLike", "Tensor", "TensorLike"]
+__all__ = [
+    "DTypeLike",
+    "Effect",
+    "FunctionLike",
+    "Literal",
+    "PathLike",
+    "Sequence",
+    "Serialized",
+    "ShapeLike",
+    "Tensor",
+    "TensorLike",
+]

@@ -116,6 +116,11 @@ class UnauthenticatedError(OpError):
     code = 16
 
 
+class DTypeError(InvalidArgumentError, TypeError):
+    """Tensors of different dtypes where one is needed: nothing casts them. TensorFlow raises a TypeError in graphs, and an
+    InvalidArgumentError for what runs at once."""
+
+
 _CLASSES: dict[int, type[OpError]] = {cls.code: cls for cls in OpError.__subclasses__()}
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ._kernlink import MetaGraph, SessionOptions, Signature, load_saved_model
+from ._kernlink import MetaGraph, SessionOptions, Signature, load_saved_model, path_argument, texts_argument
 from ._kernlink import tag_sets as _tag_sets
+
+if TYPE_CHECKING:
+    from ._types import PathLike
 
 # A SavedModel that was loaded is the one of its graphs that was chosen.
 SavedModel = MetaGraph
@@ -15,13 +18,13 @@ __all__ = ["SavedModel", "Signature", "load", "tag_sets"]
 
 
 def load(
-    export_dir: str | os.PathLike[str],
+    export_dir: PathLike,
     tags: str | Sequence[str] | None = None,
     *,
-    checkpoint: str | os.PathLike[str] | None = None,
-    prepare: Sequence[str] = (),
+    checkpoint: PathLike | None = None,
+    prepare: str | Sequence[str] = (),
     options: SessionOptions | None = None,
-    threads: int = 0,
+    threads: int | None = 0,
     device: str | None = None,
 ) -> SavedModel:
     """Loads a SavedModel: its variables are restored and its initialiser has run.
@@ -47,20 +50,20 @@ def load(
     """
     from ._progress import waiting
 
-    wanted = [tags] if isinstance(tags, str) else None if tags is None else list(tags)
+    wanted = None if tags is None else texts_argument("tags", tags)
     with waiting("loading"):
         return load_saved_model(
-            os.fspath(export_dir),
+            path_argument("export_dir", export_dir),
             wanted,
-            None if checkpoint is None else os.fspath(checkpoint),
-            list(prepare),
+            None if checkpoint is None else path_argument("checkpoint", checkpoint),
+            texts_argument("prepare", prepare),
             options,
             threads,
             device,
         )
 
 
-def tag_sets(export_dir: str | os.PathLike[str]) -> list[list[str]]:
+def tag_sets(export_dir: PathLike) -> list[list[str]]:
     """The tags of each graph of a SavedModel, which is not loaded for that.
 
     Args:
@@ -72,4 +75,4 @@ def tag_sets(export_dir: str | os.PathLike[str]) -> list[list[str]]:
     Raises:
       kernlink.errors.NotFoundError: if there is no model.
     """
-    return _tag_sets(os.fspath(export_dir))
+    return _tag_sets(path_argument("export_dir", export_dir))

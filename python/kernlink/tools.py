@@ -24,17 +24,20 @@ Models are given by their paths: the folder of a SavedModel, a MetaGraph (`.meta
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from . import _html, _kernlink
 from ._catalogue import Comparison, Kernel, Pass, compare_ops, kernels, new, op_list, ops, passes, write_pages
+from ._kernlink import bool_argument, path_argument, paths_argument, text_argument, texts_argument
 from ._progress import steps
 from .saved_model import load
 from .train import load_checkpoint
+
+if TYPE_CHECKING:
+    from ._types import PathLike
 
 __all__ = [
     "Benchmark",
@@ -66,17 +69,6 @@ __all__ = [
     "verify_checkpoint",
     "write_pages",
 ]
-
-_Path: TypeAlias = str | os.PathLike[str]
-
-
-def _several(value: str | Sequence[str] | None) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
-
-
-def _paths(value: _Path | Sequence[_Path]) -> list[str]:
-    return [os.fspath(value)] if isinstance(value, (str, os.PathLike)) else [os.fspath(path) for path in value]
-
 
 @dataclass(frozen=True, repr=False)
 class GraphInspection:
@@ -150,7 +142,7 @@ class Inspection:
         return _html.inspection(self)
 
 
-def inspect(model: _Path, *, device: str | None = None) -> Inspection:
+def inspect(model: PathLike, *, device: str | None = None) -> Inspection:
     """Says what a model is made of, and what is missing to run it. Nothing of it runs.
 
     Args:
@@ -163,8 +155,9 @@ def inspect(model: _Path, *, device: str | None = None) -> Inspection:
     Raises:
       kernlink.errors.NotFoundError: if there is no model.
     """
-    found = _kernlink.inspect(os.fspath(model), device)
-    return Inspection(os.fspath(model), [GraphInspection(**graph) for graph in found])
+    path = path_argument("model", model)
+    found = _kernlink.inspect(path, text_argument("device", device))
+    return Inspection(path, [GraphInspection(**graph) for graph in found])
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +195,7 @@ class Report:
         return f"<kernlink.tools.Report: {self.passed} passed, {len(self.failures)} failed>"
 
 
-def verify(files: _Path | Sequence[_Path], *, only: str | None = None, threads: int = 0, device: str = "cpu") -> Report:
+def verify(files: PathLike | Sequence[PathLike], *, only: str | None = None, threads: int | None = 0, device: str = "cpu") -> Report:
     """Runs golden cases: graphs that carry their own answers. Terminals and notebooks show how far it is.
 
     Args:
@@ -217,7 +210,9 @@ def verify(files: _Path | Sequence[_Path], *, only: str | None = None, threads: 
     Raises:
       kernlink.errors.InvalidArgumentError: if a graph holds no case.
     """
-    report, all_files = Report(), _paths(files)
+    report, all_files = Report(), paths_argument("files", files)
+    only = text_argument("only", only)
+    device = text_argument("device", device) or "cpu"
     for file in steps("file", all_files, len(all_files)):
         found = _kernlink.verify(file, only, threads, device)
         for op, count in found["skipped"].items():
@@ -258,11 +253,11 @@ class _HasGraph:
         """The graph."""
         return _kernlink.Graph(self.graph_def)
 
-    def save(self, path: _Path) -> None:
+    def save(self, path: PathLike) -> None:
         """Writes the graph: as a binary GraphDef, or as text if the name ends in `.pbtxt`."""
-        data = self.graph_def
-        if os.fspath(path).endswith(".pbtxt"):
-            data = _kernlink.graph_in_format(data, os.fspath(path))
+        data, path = self.graph_def, path_argument("path", path)
+        if path.endswith(".pbtxt"):
+            data = _kernlink.graph_in_format(data, path)
         with open(path, "wb") as file:
             file.write(data)
 
@@ -296,7 +291,7 @@ class Optimized(_HasGraph):
 
 
 def optimize(
-    model: _Path,
+    model: PathLike,
     *,
     tags: str | Sequence[str] = (),
     signature: str | None = None,
@@ -329,14 +324,14 @@ def optimize(
       kernlink.errors.InvalidArgumentError: if several graphs or signatures are meant, or there is no such pass.
     """
     found = _kernlink.optimize(
-        os.fspath(model),
-        _several(tags),
-        signature,
-        _several(inputs),
-        _several(outputs),
-        _several(targets),
-        _several(without),
-        inexact,
+        path_argument("model", model),
+        texts_argument("tags", tags),
+        text_argument("signature", signature),
+        texts_argument("inputs", inputs),
+        texts_argument("outputs", outputs),
+        texts_argument("targets", targets),
+        texts_argument("without", without),
+        bool_argument("inexact", inexact),
     )
     done = [
         PassReport(name, changes, before, after, dict(parts), dict(failed))
@@ -367,12 +362,12 @@ class Frozen(_HasGraph):
 
 
 def freeze(
-    model: _Path | _kernlink.MetaGraph,
+    model: PathLike | _kernlink.MetaGraph,
     *,
     signature: str = "serving_default",
     outputs: str | Sequence[str] = (),
     tags: str | Sequence[str] | None = None,
-    checkpoint: _Path | None = None,
+    checkpoint: PathLike | None = None,
 ) -> Frozen:
     """Makes a graph of a model's signature, in which variables are constants and functions stand where they are called.
 
@@ -390,9 +385,12 @@ def freeze(
       kernlink.errors.NotFoundError: if there is no such model, signature or output.
       kernlink.errors.FailedPreconditionError: if something changes a variable, or takes one in another way than to read it.
     """
+    if signature is None:
+        raise TypeError("signature: expected a str, not NoneType")
+    name, kept = text_argument("signature", signature) or "", texts_argument("outputs", outputs)
     if not isinstance(model, _kernlink.MetaGraph):
-        model = load(model, tags, checkpoint=checkpoint)
-    return Frozen(**model._freeze(signature, _several(outputs)))
+        model = load(path_argument("model", model), tags, checkpoint=checkpoint)
+    return Frozen(**model._freeze(name, kept))
 
 
 @dataclass(frozen=True, repr=False)
@@ -409,7 +407,7 @@ class Gradients(_HasGraph):
 
 
 def gradients(
-    model: _Path,
+    model: PathLike,
     ys: str | Sequence[str],
     xs: str | Sequence[str],
     *,
@@ -432,11 +430,15 @@ def gradients(
       kernlink.errors.InvalidArgumentError: for outputs of no floats, and if nothing depends on any of `xs`.
       kernlink.errors.NotFoundError: for names that the graph lacks, and ops that have no gradient.
     """
-    arguments = [_several(names) for names in (ys, xs, grad_ys, stops)]
-    return Gradients(*_kernlink.gradients(os.fspath(model), *arguments))
+    asked = {"ys": ys, "xs": xs, "grad_ys": grad_ys, "stops": stops}
+    names = {argument: texts_argument(argument, given) for argument, given in asked.items()}
+    for argument in ("ys", "xs"):
+        if not names[argument]:
+            raise ValueError(f"{argument} is empty: name one output at least")
+    return Gradients(*_kernlink.gradients(path_argument("model", model), *names.values()))
 
 
-def convert(model: _Path, to: _Path, *, tags: str | Sequence[str] = ()) -> None:
+def convert(model: PathLike, to: PathLike, *, tags: str | Sequence[str] = ()) -> None:
     """Writes a model's graph by itself: as a binary GraphDef, or as text if the name ends in `.pbtxt`.
 
     Args:
@@ -448,7 +450,8 @@ def convert(model: _Path, to: _Path, *, tags: str | Sequence[str] = ()) -> None:
       kernlink.errors.NotFoundError: if there is no such graph.
       kernlink.errors.InvalidArgumentError: if several graphs are meant.
     """
-    data = _kernlink.read_graph(os.fspath(model), _several(tags), os.fspath(to))
+    to = path_argument("to", to)
+    data = _kernlink.read_graph(path_argument("model", model), texts_argument("tags", tags), to)
     with open(to, "wb") as file:
         file.write(data)
 
@@ -466,9 +469,9 @@ class Selection:
     #: The kernels that are missing here.
     missing_kernels: list[str]
 
-    def save(self, path: _Path) -> None:
+    def save(self, path: PathLike) -> None:
         """Writes the file for `KERNLINK_SELECT`."""
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path_argument("path", path), "w", encoding="utf-8") as file:
             file.write(self.text)
 
     def __str__(self) -> str:
@@ -480,7 +483,7 @@ class Selection:
 
 
 def select(
-    models: _Path | Sequence[_Path], *, signatures: str | Sequence[str] = (), allow_unknown: bool = False
+    models: PathLike | Sequence[PathLike], *, signatures: str | Sequence[str] = (), allow_unknown: bool = False
 ) -> Selection:
     """Says which ops and kernels models need, for a program that is built with no others.
 
@@ -492,7 +495,13 @@ def select(
     Raises:
       kernlink.errors.NotFoundError: for unknown ops, gradients that cannot be derived, and signatures that no model has.
     """
-    return Selection(*_kernlink.select(_paths(models), _several(signatures), allow_unknown))
+    return Selection(
+        *_kernlink.select(
+            paths_argument("models", models),
+            texts_argument("signatures", signatures),
+            bool_argument("allow_unknown", allow_unknown),
+        )
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -522,16 +531,16 @@ class Benchmark:
 
 
 def bench(
-    model: _Path,
+    model: PathLike,
     inputs: Mapping[str, Any] | None = None,
     *,
     signature: str | None = None,
     outputs: str | Sequence[str] = (),
     tags: str | Sequence[str] = (),
-    checkpoint: _Path | None = None,
+    checkpoint: PathLike | None = None,
     runs: int = 50,
     warm_up: int = 5,
-    threads: int = 0,
+    threads: int | None = 0,
     device: str = "cpu",
 ) -> Benchmark:
     """Measures how long a model takes, and which ops and nodes take it. Terminals show how far it is.
@@ -552,17 +561,23 @@ def bench(
       ValueError: for numbers of runs and threads that there cannot be.
       kernlink.errors.OpError: if the model cannot be loaded or run.
     """
-    counts = {"runs": _count("runs", runs, 1), "warm-up": _count("warm_up", warm_up, 0), "threads": _count("threads", threads, 0)}
-    arguments = ["--format=json", f"--device={device}", *(f"--{name}={count}" for name, count in counts.items())]
-    arguments += [f"--output={name}" for name in _several(outputs)] + [f"--tag={tag}" for tag in _several(tags)]
+    counts = {"runs": _count("runs", runs, 1), "warm-up": _count("warm_up", warm_up, 0), "threads": _count("threads", threads or 0, 0)}
+    arguments = ["--format=json", f"--device={text_argument('device', device) or 'cpu'}", *(f"--{name}={count}" for name, count in counts.items())]
+    arguments += [f"--output={name}" for name in texts_argument("outputs", outputs)]
+    arguments += [f"--tag={tag}" for tag in texts_argument("tags", tags)]
     if signature is not None:
-        arguments.append(f"--signature={signature}")
+        arguments.append(f"--signature={text_argument('signature', signature)}")
     if checkpoint is not None:
-        arguments.append(f"--checkpoint={os.fspath(checkpoint)}")
+        arguments.append(f"--checkpoint={path_argument('checkpoint', checkpoint)}")
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError(f"inputs: expected a dict of values by name, not what is of type {type(inputs).__name__}")
     for name, value in (inputs or {}).items():
-        arguments.append(f"--input={name}={json.dumps(_kernlink.as_tensor(value).tolist(), default=_as_json)}")
+        if not isinstance(name, str):
+            raise TypeError(f"inputs: the names are str, not what is of type {type(name).__name__}")
+        values = json.dumps(_kernlink.as_tensor(value).tolist(), default=_as_json)
+        arguments.append(f"--input={name}={values}")
     # Its name may begin as an option does.
-    return Benchmark(json.loads(_kernlink.bench([*arguments, "--", os.fspath(model)])))
+    return Benchmark(json.loads(_kernlink.bench([*arguments, "--", path_argument("model", model)])))
 
 
 def _count(name: str, value: object, least: int) -> int:
@@ -587,7 +602,7 @@ def _as_json(value: Any) -> Any:
     raise TypeError(f"what is of type {type(value).__name__} is no value of an input")
 
 
-def verify_checkpoint(checkpoint: _Path) -> list[str]:
+def verify_checkpoint(checkpoint: PathLike) -> list[str]:
     """Reads every tensor of a checkpoint and compares its checksum. Terminals and notebooks show how far it is.
 
     Args:
@@ -599,7 +614,7 @@ def verify_checkpoint(checkpoint: _Path) -> list[str]:
     Raises:
       kernlink.errors.DataLossError: if one is altered.
     """
-    reader = load_checkpoint(checkpoint)
+    reader = load_checkpoint(path_argument("checkpoint", checkpoint))
     names = reader.keys()
     for name in steps("tensor", names, len(names)):
         reader.get_tensor(name)

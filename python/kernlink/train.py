@@ -13,13 +13,16 @@ import os
 from collections import deque
 from collections.abc import Mapping
 from types import FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _kernlink
 from ._function import Function
-from ._kernlink import CheckpointReader, Graph, Tensor, as_tensor
+from ._kernlink import CheckpointReader, Graph, Tensor, as_tensor, path_argument, text_argument
 from ._variable import Variable
 from .errors import DataLossError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ._types import PathLike
 
 __all__ = [
     "Checkpoint",
@@ -37,7 +40,7 @@ _VALUE = "VARIABLE_VALUE"
 _COUNTER = "save_counter"
 
 
-def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     """Opens a checkpoint, of TensorFlow 1 or 2.
 
     Args:
@@ -51,20 +54,20 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
       kernlink.errors.NotFoundError: if there is none.
       kernlink.errors.DataLossError: if it is malformed.
     """
-    return CheckpointReader(os.fspath(ckpt_dir_or_file))
+    return CheckpointReader(path_argument("ckpt_dir_or_file", ckpt_dir_or_file))
 
 
-def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     """The names and shapes of a checkpoint's tensors, sorted by name. Arguments and errors are those of `load_checkpoint`."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Tensor:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Tensor:
     """The tensor of a name in a checkpoint. Arguments and errors are those of `load_checkpoint`."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
 
 
-def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
+def latest_checkpoint(checkpoint_dir: PathLike) -> str | None:
     """What stands before `.index` of the latest checkpoint in a folder, by the file `checkpoint` in it; `None` if it has none.
 
     Args:
@@ -73,11 +76,11 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
     Raises:
       kernlink.errors.DataLossError: if the file is malformed.
     """
-    found = _kernlink.latest_checkpoint(os.fspath(checkpoint_dir))
+    found = _kernlink.latest_checkpoint(path_argument("checkpoint_dir", checkpoint_dir))
     return None if found is None else os.fspath(found)
 
 
-def write_checkpoint(prefix: str | os.PathLike[str], tensors: Mapping[str, Any]) -> str:
+def write_checkpoint(prefix: PathLike, tensors: Mapping[str, Any]) -> str:
     """Writes tensors as a checkpoint by names alone, as savers of TensorFlow 1 do.
 
     Args:
@@ -98,16 +101,14 @@ def write_checkpoint(prefix: str | os.PathLike[str], tensors: Mapping[str, Any])
     return prefix
 
 
-def _prefix(name: str, given: str | os.PathLike[str]) -> str:
+def _prefix(name: str, given: PathLike) -> str:
     """What the names of a checkpoint's files begin with.
 
     Raises:
       TypeError: if it is no path.
       ValueError: if it is empty, or `.` or `..`: files would be hidden, or named by their numbers alone, wherever the program runs.
     """
-    if not isinstance(given, (str, os.PathLike)):
-        raise TypeError(f"{name}: expected a path, such as 'folder/model', not what is of type {type(given).__name__}")
-    prefix = os.fspath(given)
+    prefix = path_argument(name, given)
     if not prefix:
         raise ValueError(f"{name} is empty: name what the names of the files begin with, such as 'folder/model'")
     if os.path.basename(prefix) in (".", ".."):
@@ -299,7 +300,7 @@ class Checkpoint:
             nodes.append(([], [(_VALUE, _COUNTER, key)]))
         return tensors, nodes
 
-    def write(self, file_prefix: str | os.PathLike[str]) -> str:
+    def write(self, file_prefix: PathLike) -> str:
         """Writes the variables as a checkpoint with this prefix; returns it. No number is added, and no folder lists it.
 
         Raises:
@@ -311,7 +312,7 @@ class Checkpoint:
         _kernlink.write_checkpoint(prefix, *self._contents(self._saves > 0))
         return prefix
 
-    def save(self, file_prefix: str | os.PathLike[str]) -> str:
+    def save(self, file_prefix: PathLike) -> str:
         """Writes the variables as the checkpoint `PREFIX-NUMBER`, numbered from 1, which its folder lists as the latest; returns that.
 
         Raises:
@@ -332,7 +333,7 @@ class Checkpoint:
             self._saves -= 1
             raise
 
-    def read(self, save_path: str | os.PathLike[str]) -> CheckpointStatus:
+    def read(self, save_path: PathLike) -> CheckpointStatus:
         """Gives the variables the values that they have in a checkpoint. `save_path` is as for `load_checkpoint`.
 
         Returns:
@@ -440,7 +441,7 @@ class CheckpointManager:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        directory: str | os.PathLike[str],
+        directory: PathLike,
         max_to_keep: int | None = 5,
         checkpoint_name: str = "ckpt",
     ) -> None:
@@ -453,12 +454,14 @@ class CheckpointManager:
         """
         if not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"checkpoint: expected a kernlink.train.Checkpoint, not what is of type {type(checkpoint).__name__}")
-        if max_to_keep is not None and (not isinstance(max_to_keep, int) or max_to_keep < 1):
+        if max_to_keep is not None and not isinstance(max_to_keep, int):
+            raise TypeError(f"max_to_keep: expected a whole number or None, not what is of type {type(max_to_keep).__name__}")
+        if max_to_keep is not None and max_to_keep < 1:
             raise ValueError(f"max_to_keep is 1 or more, or None for all, not {max_to_keep!r}")
         self.checkpoint = checkpoint
-        self.directory = os.fspath(directory)
+        self.directory = path_argument("directory", directory)
         self._keep = max_to_keep or 0
-        self._name = checkpoint_name
+        self._name = text_argument("checkpoint_name", checkpoint_name) or ""
 
     @property
     def latest_checkpoint(self) -> str | None:

@@ -194,7 +194,8 @@ pub(crate) fn finish<'py>(
         }
         let parts =
             FunctionParts { inputs, outputs, control_outputs: body.effects.clone(), ..FunctionParts::default() };
-        let defs = functions::with_called(graph, &body.brought, graph.to_function(name, &parts)?, name)?;
+        let def = graph.to_function(name, &parts)?;
+        let defs = functions::with_called(graph, &body.brought, def, name)?;
         let held = Held::new(context, name);
         context.add_functions(&defs)?;
         body.is_finished = true;

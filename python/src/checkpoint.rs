@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::error::Raise;
 use crate::tensor::{Tensor, dtype_object};
+use crate::values::arguments;
 
 /// The tensor that describes the objects.
 const OBJECTS: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
@@ -28,6 +29,10 @@ enum Files {
     Bundle(formats::CheckpointReader),
     /// Those of the older format.
     Slices(SliceFilesReader),
+}
+
+arguments! {
+    tensor_name: String = "name", "a str";
 }
 
 /// A checkpoint that is read.
@@ -75,7 +80,8 @@ impl CheckpointReader {
     /// Opens a checkpoint: what stands before `.index`, one of its files, a folder for the latest in it, or the files of the older
     /// format, with wildcards.
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<CheckpointReader> {
+    fn new(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<CheckpointReader> {
+        let path = crate::values::path("path", path)?;
         py.detach(|| CheckpointReader::open(&path)).or_raise()
     }
 
@@ -100,13 +106,13 @@ impl CheckpointReader {
     }
 
     /// Whether there is a tensor of this name.
-    fn has_tensor(&self, name: &str) -> bool {
-        self.find(name).is_some()
+    fn has_tensor(&self, #[pyo3(from_py_with = tensor_name)] name: String) -> bool {
+        self.find(&name).is_some()
     }
 
     /// The tensor of this name, whose checksum is compared.
-    fn get_tensor(&self, py: Python<'_>, name: &str) -> PyResult<Tensor> {
-        py.detach(|| self.read(name)).or_raise().map(Tensor::new)
+    fn get_tensor(&self, py: Python<'_>, #[pyo3(from_py_with = tensor_name)] name: String) -> PyResult<Tensor> {
+        py.detach(|| self.read(&name)).or_raise().map(Tensor::new)
     }
 
     /// The names, sorted.
@@ -118,20 +124,20 @@ impl CheckpointReader {
         self.tensors.len()
     }
 
-    fn __contains__(&self, name: &str) -> bool {
-        self.has_tensor(name)
+    fn __contains__(&self, #[pyo3(from_py_with = tensor_name)] name: String) -> bool {
+        self.find(&name).is_some()
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Tensor> {
-        match py.detach(|| self.read(name)) {
-            Err(error) if error.code() == Code::NotFound => Err(PyKeyError::new_err(name.to_owned())),
+    fn __getitem__(&self, py: Python<'_>, #[pyo3(from_py_with = tensor_name)] name: String) -> PyResult<Tensor> {
+        match py.detach(|| self.read(&name)) {
+            Err(error) if error.code() == Code::NotFound => Err(PyKeyError::new_err(name)),
             tensor => tensor.or_raise().map(Tensor::new),
         }
     }
 
     /// The objects of TensorFlow 2 by which variables are found, the root first; `None` for a checkpoint by names alone.
     fn _objects(&self) -> PyResult<Option<Vec<Object>>> {
-        if !self.has_tensor(OBJECTS) {
+        if self.find(OBJECTS).is_none() {
             return Ok(None);
         }
         let read = || {

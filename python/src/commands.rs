@@ -81,6 +81,13 @@ pub(crate) fn inspect<'py>(
         graphs.iter().map(|graph| tools::inspect(graph, &model, device.as_deref())).collect()
     };
     let mut found = py.detach(look).or_raise()?;
+    // A library is the only thing that brings ops to Python.
+    let brings = |found: &mut Inspection| {
+        if found.advice.contains(&Advice::BringOps) {
+            found.advice.retain(|advice| *advice != Advice::LoadLibrary);
+        }
+    };
+    found.iter_mut().for_each(brings);
     // The text has it, too.
     found.iter_mut().flat_map(|found| &mut found.advice).for_each(|advice| *advice = Advice::Said(in_python(advice)));
     found.iter().map(|found| inspection(py, found)).collect()

@@ -270,10 +270,42 @@ pub(crate) fn tensor_of(value: &Bound<'_, PyAny>, dtype: Option<DataType>) -> Py
     constant_of(operand_as::<CoreTensor>(value, dtype)?, dtype)
 }
 
+/// Numbers, and lists of them, as they are, for a tensor of a dtype beside them.
+///
+/// # Errors
+/// Those of conversion; TypeError for what is none.
+pub(crate) fn numbers_for(value: &Bound<'_, PyAny>, dtype: DataType) -> PyResult<CoreTensor> {
+    match plain(value, Some(dtype))? {
+        Some(Converted::Flexible(flexible)) => Ok(flexible.tensor),
+        Some(Converted::Operand(Operand::Literal(tensor))) => Ok(tensor),
+        _ => Err(PyTypeError::new_err("no numbers")),
+    }
+}
+
+/// Refuses integers below zero where those of a dtype have no sign and are not cut: of 64 bits, as in TensorFlow.
+fn check_signs(numbers: &CoreTensor, dtype: DataType) -> PyResult<()> {
+    let negative = match (dtype, numbers.dtype()) {
+        (DataType::Uint64, DataType::Int32) => {
+            numbers.as_slice::<i32>().or_raise()?.iter().find(|number| **number < 0).map(|number| i64::from(*number))
+        }
+        (DataType::Uint64, DataType::Int64) => {
+            numbers.as_slice::<i64>().or_raise()?.iter().find(|number| **number < 0).copied()
+        }
+        _ => None,
+    };
+    match negative {
+        None => Ok(()),
+        Some(number) => Err(PyValueError::new_err(format!("{number} is no uint64: it has no numbers below zero"))),
+    }
+}
+
 fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyResult<CoreTensor> {
     match converted {
         Converted::Operand(Operand::Literal(literal)) => match dtype {
-            Some(dtype) => literal_as(literal, dtype),
+            Some(dtype) => {
+                check_signs(&literal, dtype)?;
+                literal_as(literal, dtype)
+            }
             None if literal.dtype() == DataType::Double => {
                 check_floats(&literal, DataType::Float)?;
                 literal_as(literal, DataType::Float)
@@ -288,6 +320,9 @@ fn constant_of(converted: Converted<CoreTensor>, dtype: Option<DataType>) -> PyR
             Some(wanted) if flexible.tensor.dtype() != wanted => {
                 if flexible.is_of_python_beyond_int64() && wanted.is_integer() {
                     return Err(beyond_int64());
+                }
+                if !flexible.is_array {
+                    check_signs(&flexible.tensor, wanted)?;
                 }
                 // Where a dtype is asked for, integers are cut to it.
                 let is_cut = flexible.tensor.dtype().is_integer() && wanted.is_integer();

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::Raise;
+use crate::values::arguments;
 
 thread_local! {
     /// The devices that were asked for, the innermost last; empty for any. Each is the scope's own.
@@ -102,6 +103,10 @@ fn adapters() -> Vec<Device> {
     Vec::new()
 }
 
+arguments! {
+    device_name: Option<String> = "name", "a str";
+}
+
 /// A device that ops ask for while it is entered, by `with`, on the thread that enters it, and on which sessions that are made then
 /// run: `cpu`, `gpu`, `gpu:K` for the adapter number K, or `None` for any. An op that has no kernel there fails at once; in a graph it
 /// runs on the CPU, unless the session's `soft_placement` is off. `kernlink.devices()` lists what there is.
@@ -113,8 +118,8 @@ impl DeviceScope {
     /// `None` for any device.
     #[new]
     #[pyo3(signature = (name))]
-    fn new(name: Option<&str>) -> PyResult<DeviceScope> {
-        let device = match name.map(check).transpose().or_raise()? {
+    fn new(#[pyo3(from_py_with = device_name)] name: Option<String>) -> PyResult<DeviceScope> {
+        let device = match name.as_deref().map(check).transpose().or_raise()? {
             None => String::new(),
             Some(DeviceName::Cpu) => "/device:CPU:0".to_owned(),
             Some(DeviceName::Gpu(number)) => format!("/device:GPU:{}", number.unwrap_or(0)),

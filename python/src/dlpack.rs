@@ -308,6 +308,6 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<CoreTensor> {
 pub(crate) fn from_dlpack(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     match has(object) {
         true => import(object).map(Tensor::new),
-        false => Err(PyTypeError::new_err(format!("a {} has no __dlpack__", object.get_type().name()?))),
+        false => Err(PyTypeError::new_err(format!("what is of type {} has no __dlpack__", object.get_type().name()?))),
     }
 }

@@ -186,13 +186,7 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
     let mut flexible = Places::new();
     for (index, (arg, value)) in def.inputs.iter().zip(inputs.iter_borrowed()).enumerate() {
         let named = |error: PyErr| {
-            Python::attach(|py| {
-                let text = format!("{} of {}: {}", arg.name, def.name, error.value(py));
-                match error.is_instance_of::<PyTypeError>(py) {
-                    true => PyTypeError::new_err(text),
-                    false => error,
-                }
-            })
+            Python::attach(|py| crate::values::about(py, &format!("{} of {}", arg.name, def.name), error))
         };
         request.inputs.push(match arg.is_list() {
             false => NodeInput::Single(taken(operand(&value).map_err(named)?, (index, 0), &mut flexible)),
@@ -205,10 +199,10 @@ fn take_inputs<V: Given>(def: &OpDef, inputs: &Bound<'_, PyTuple>, request: &mut
             }
         });
     }
-    match flexible.is_empty() {
-        true => Ok(()),
-        false => matching::settle(def, &mut request.inputs, &flexible),
+    if !flexible.is_empty() {
+        matching::settle(def, &mut request.inputs, &flexible)?;
     }
+    matching::check(def, &request.inputs, &flexible)
 }
 
 /// The operand, whose place is noted if its dtype follows from others.

@@ -23,8 +23,8 @@ pub(crate) fn in_python(advice: &Advice) -> String {
         Advice::RaiseLoops => {
             "`kernlink.tools.gradients` makes `While` nodes of such loops, which have one, in a graph of a file".to_owned()
         }
-        Advice::BringOps => "`kernlink.load_op_library(path)` loads a library of ops that declares it".to_owned(),
-        Advice::LoadLibrary => "the library is loaded before the model is".to_owned(),
+        Advice::BringOps => "`kernlink.load_op_library(path)` loads a library of ops that declares it, before the model is loaded".to_owned(),
+        Advice::LoadLibrary => "`kernlink.load_op_library(path)` loads a library of ops that has it".to_owned(),
         Advice::Select(_) => advice.to_string().replacen("`kernlink ", "`python -m kernlink ", 1),
         Advice::NestMoreDeeply => "`call_depth` of `kernlink.SessionOptions` lets calls be nested more deeply".to_owned(),
         Advice::LeaveOutPass { name, variable } => {

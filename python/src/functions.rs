@@ -90,18 +90,6 @@ pub(crate) fn function_names(py: Python<'_>) -> PyResult<Vec<String>> {
     Ok(library.function_names().into_iter().map(str::to_owned).collect())
 }
 
-/// Adds a function of a library to a graph that lacks it, with those that it calls; returns the names of what it adds.
-pub(crate) fn bring(graph: &mut CoreGraph, library: &CoreGraph, name: &str) -> kernlink::Result<Vec<String>> {
-    if graph.has_function(name) || !library.has_function(name) {
-        return Ok(Vec::new());
-    }
-    let called = library.functions_called(&[name]).into_iter();
-    let lacking: Vec<String> = called.filter(|name| !graph.has_function(name)).collect();
-    let defs: Vec<FunctionDef> = lacking.iter().filter_map(|name| library.function_def(name)).cloned().collect();
-    graph.add_functions(&defs)?;
-    Ok(lacking)
-}
-
 /// A function and those that it calls in the library of its graph, but for those that were brought. The others were made in the graph,
 /// as parts of gradients, and get names of their own: other graphs, and tapes, make others under the same.
 pub(crate) fn with_called(

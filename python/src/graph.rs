@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kernlink::dtype::DataType;
@@ -22,15 +22,33 @@ use smallvec::SmallVec;
 use crate::body::{self, Body};
 use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
-use crate::functions::{self, Held};
+use crate::functions::Held;
 use crate::items::MOST_DEEP;
 use crate::locks::locked;
 pub(crate) use crate::symbolic::{Operation, SymbolicTensor};
 use crate::tensor::Tensor;
+use crate::values::{arguments, serialized, text_argument};
+
+/// A graph of which a copy is had at once: who changes it copies it first, if another has it still.
+pub(crate) struct Copied(Arc<CoreGraph>);
+
+impl Deref for Copied {
+    type Target = CoreGraph;
+
+    fn deref(&self) -> &CoreGraph {
+        &self.0
+    }
+}
+
+impl DerefMut for Copied {
+    fn deref_mut(&mut self) -> &mut CoreGraph {
+        Arc::make_mut(&mut self.0)
+    }
+}
 
 /// What is behind a graph and its outputs.
 pub(crate) struct State {
-    pub(crate) graph: CoreGraph,
+    pub(crate) graph: Copied,
     /// What a graph has that becomes the body of a function.
     pub(crate) body: Option<Body>,
     /// What names begin with, and the scopes that were begun.
@@ -45,7 +63,7 @@ pub(crate) struct State {
 impl State {
     fn new(graph: CoreGraph) -> State {
         State {
-            graph,
+            graph: Copied(Arc::new(graph)),
             body: None,
             scope: String::new(),
             scopes: HashSet::new(),
@@ -274,7 +292,7 @@ pub(crate) fn execute<'py>(
     let mut request = with_target(target, request)?;
     let context = crate::eager::context(py)?;
     let (node, outputs) = with(target, |state| {
-        bring_functions(context, state, &request)?;
+        bring_functions(context, state, &request);
         let has_effect = def.is_stateful && def.name != "Placeholder";
         if let Some(body) = state.body.as_ref().filter(|_| has_effect) {
             request.control_inputs.extend(body.last_effect);
@@ -297,20 +315,21 @@ pub(crate) fn execute<'py>(
 }
 
 /// Gives a graph the functions that a node is to call; a body holds them.
-fn bring_functions(
-    context: &'static EagerContext,
-    state: &mut State,
-    request: &NodeRequest<'_, Output>,
-) -> kernlink::Result<()> {
-    for function in request.attrs.functions() {
-        let held = Held::new(context, &function.name);
-        let brought = functions::bring(&mut state.graph, &context.function_library(), &function.name)?;
-        if let Some(body) = &mut state.body {
-            body.held.push(held);
-            body.brought.extend(brought);
-        }
+fn bring_functions(context: &'static EagerContext, state: &mut State, request: &NodeRequest<'_, Output>) {
+    let names: Vec<&str> = request.attrs.functions().map(|function| function.name.as_str()).collect();
+    if names.is_empty() {
+        return;
     }
-    Ok(())
+    let held: Vec<Held> = names.iter().map(|name| Held::new(context, name)).collect();
+    let brought = state.graph.bring_functions(&context.function_library(), &names);
+    if let Some(body) = &mut state.body {
+        body.held.extend(held);
+        body.brought.extend(brought);
+    }
+}
+
+arguments! {
+    operation_name: String = "name", "a str";
 }
 
 /// A graph of ops. While it is entered, by `with`, functions of ops add nodes to it, and give outputs of nodes.
@@ -322,7 +341,8 @@ impl Graph {
     /// A graph without nodes, or that of a serialized GraphDef.
     #[new]
     #[pyo3(signature = (graph_def=None))]
-    fn new(py: Python<'_>, graph_def: Option<Vec<u8>>) -> PyResult<Graph> {
+    fn new(py: Python<'_>, graph_def: Option<&Bound<'_, PyAny>>) -> PyResult<Graph> {
+        let graph_def = graph_def.map(|bytes| serialized(bytes, "graph_def", "a serialized GraphDef")).transpose()?;
         let make = || {
             let registry = kernlink::registry()?;
             match graph_def {
@@ -418,7 +438,9 @@ impl Graph {
 
     /// Adds the nodes of a serialized GraphDef, with `name/` before their names if one is given.
     #[pyo3(signature = (graph_def, name=None))]
-    fn import_graph_def(&self, graph_def: Vec<u8>, name: Option<String>) -> PyResult<()> {
+    fn import_graph_def(&self, graph_def: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let name = name.map(|name| text_argument("name", name)).transpose()?.flatten();
+        let graph_def = serialized(graph_def, "graph_def", "a serialized GraphDef")?;
         let options = ImportOptions { prefix: name.unwrap_or_default(), ..ImportOptions::default() };
         let def = graph_from_bytes(graph_def).or_raise()?;
         with(&self.0, |state| state.graph.import_into(def, &options)).map(drop)
@@ -431,8 +453,8 @@ impl Graph {
     }
 
     /// The operation of this name.
-    fn get_operation_by_name(&self, name: &str) -> PyResult<Operation> {
-        match lock(&self.0).graph.find(name) {
+    fn get_operation_by_name(&self, #[pyo3(from_py_with = operation_name)] name: String) -> PyResult<Operation> {
+        match lock(&self.0).graph.find(&name) {
             Some(node) => Ok(Operation { graph: self.0.clone(), node }),
             None => Err(pyo3::exceptions::PyKeyError::new_err(format!("there is no operation `{name}` in the graph"))),
         }
@@ -552,7 +574,7 @@ impl Graph {
     }
 
     /// The graph as it is now, for work without the interpreter.
-    pub(crate) fn copied(&self) -> CoreGraph {
-        lock(&self.0).graph.clone()
+    pub(crate) fn copied(&self) -> Arc<CoreGraph> {
+        lock(&self.0).graph.0.clone()
     }
 }

@@ -352,8 +352,8 @@ impl Items {
     }
 }
 
-/// Whether Python's bools are numbers of the dtype.
-fn is_numeric(dtype: DataType) -> bool {
+/// Whether the elements of a dtype are numbers.
+pub(crate) fn is_numeric(dtype: DataType) -> bool {
     dtype.is_integer() || dtype.is_floating() || dtype.is_complex()
 }
 

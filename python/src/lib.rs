@@ -84,6 +84,11 @@ fn _kernlink(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::latest_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::list_checkpoints, module)?)?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(values::bool_argument, module)?)?;
+    module.add_function(wrap_pyfunction!(values::path_argument, module)?)?;
+    module.add_function(wrap_pyfunction!(values::paths_argument, module)?)?;
+    module.add_function(wrap_pyfunction!(values::text_argument, module)?)?;
+    module.add_function(wrap_pyfunction!(values::texts_argument, module)?)?;
     module.add_function(wrap_pyfunction!(commands::bench, module)?)?;
     module.add_function(wrap_pyfunction!(commands::ops_json, module)?)?;
     module.add_function(wrap_pyfunction!(commands::write_pages, module)?)?;

@@ -1,7 +1,6 @@
 //! What runs tell of themselves.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -74,7 +73,8 @@ impl RunMetadata {
     }
 
     /// Writes `chrome_trace()` to a file.
-    fn save_trace(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save_trace(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let path = crate::values::path("path", path)?;
         let text = self.chrome_trace(py);
         Ok(py.detach(|| std::fs::write(path, text))?)
     }

@@ -19,6 +19,7 @@ use crate::metadata::RunMetadata;
 use crate::options::{SessionOptions, run_options};
 use crate::session::{Session, fed};
 use crate::tensor::{Tensor, dtype_object};
+use crate::values::{arguments, path, texts_argument, wrong_argument};
 
 /// What a session is of.
 pub(crate) enum Loaded {
@@ -43,6 +44,10 @@ impl Loaded {
             Loaded::Saved(model) => Ok(model),
         }
     }
+}
+
+arguments! {
+    name: String = "name", "a str";
 }
 
 /// A graph with signatures and what saves and restores its variables, of a SavedModel or by itself, ready to run.
@@ -104,7 +109,8 @@ impl MetaGraph {
     }
 
     /// Gives the variables the values that they have in a checkpoint: its prefix, or a folder for the latest in it.
-    fn restore(&self, py: Python<'_>, checkpoint: PathBuf) -> PyResult<()> {
+    fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
+        let checkpoint = path("checkpoint", checkpoint)?;
         not_forked(self.process)?;
         let model = self.model.meta()?;
         py.detach(|| model.restore(checkpoint_prefix(&checkpoint)?.0)).or_raise()
@@ -130,7 +136,8 @@ impl MetaGraph {
     }
 
     /// Saves the variables as a checkpoint of this prefix, by the graph's own saver.
-    fn save(&self, py: Python<'_>, prefix: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
+        let prefix = path("prefix", prefix)?;
         not_forked(self.process)?;
         let model = self.model.meta()?;
         py.detach(|| model.save(prefix)).or_raise()
@@ -143,15 +150,15 @@ impl MetaGraph {
     }
 
     /// The names of the operations in a collection; none if there is no such collection.
-    fn get_collection(&self, name: &str) -> PyResult<Vec<String>> {
-        Ok(self.model.meta()?.nodes_in(name).or_raise()?.to_vec())
+    fn get_collection(&self, #[pyo3(from_py_with = name)] name: String) -> PyResult<Vec<String>> {
+        Ok(self.model.meta()?.nodes_in(&name).or_raise()?.to_vec())
     }
 
     /// Runs the operations of a collection, such as `table_initializer`.
-    fn run_collection(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+    fn run_collection(&self, py: Python<'_>, #[pyo3(from_py_with = name)] name: String) -> PyResult<()> {
         not_forked(self.process)?;
         let model = self.model.meta()?;
-        py.detach(|| model.run_collection(name)).or_raise()
+        py.detach(|| model.run_collection(&name)).or_raise()
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -194,9 +201,12 @@ impl Call {
     fn take(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match name {
             "_timeout" => self.timeout = crate::values::timeout(value)?,
-            "_outputs" => self.outputs = value.extract()?,
-            "_run_metadata" => self.metadata = value.extract()?,
-            "_inter_op_pool" => self.inter_op_pool = value.extract()?,
+            "_outputs" if value.is_none() => self.outputs = None,
+            "_outputs" => self.outputs = Some(texts_argument(name, value)?),
+            "_run_metadata" => {
+                self.metadata = value.extract().map_err(|_| wrong_argument(value, name, "a kernlink.RunMetadata"))?;
+            }
+            "_inter_op_pool" => self.inter_op_pool = crate::values::inter_op_pool(value)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -324,7 +334,7 @@ pub(crate) fn load_saved_model(
     tags: Option<Vec<String>>,
     checkpoint: Option<PathBuf>,
     prepare: Vec<String>,
-    options: Option<&Bound<'_, SessionOptions>>,
+    #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<MetaGraph> {
@@ -355,13 +365,15 @@ pub(crate) fn tag_sets(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Vec<String
 #[pyo3(signature = (path, checkpoint=None, *, options=None, threads=0, device=None))]
 pub(crate) fn load_meta_graph(
     py: Python<'_>,
-    path: PathBuf,
-    checkpoint: Option<PathBuf>,
-    options: Option<&Bound<'_, SessionOptions>>,
+    path: &Bound<'_, PyAny>,
+    checkpoint: Option<&Bound<'_, PyAny>>,
+    #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<MetaGraph> {
     let session = SessionOptions::of(options, threads, device);
+    let path = crate::values::path("path", path)?;
+    let checkpoint = checkpoint.map(|checkpoint| crate::values::path("checkpoint", checkpoint)).transpose()?;
     let load = || {
         let model = kernlink::MetaGraph::read_with(path, &session.prepare()?.load_options())?;
         if let Some(checkpoint) = checkpoint {

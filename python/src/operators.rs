@@ -3,13 +3,14 @@
 use kernlink::dtype::DataType;
 use kernlink::graph::Operand;
 use kernlink::tensor::Tensor as CoreTensor;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-use crate::convert::{Converted, operand};
+use crate::convert::{Converted, numbers_for, operand};
 use crate::dtypes::name_of;
 use crate::eager::run;
+use crate::error::Raise;
 use crate::graph::SymbolicTensor;
 use crate::tensor::Tensor;
 
@@ -252,7 +253,24 @@ pub(crate) fn equal<'py>(this: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>, is
         return Ok(bool(!is));
     }
     let (op, asked) = if is { ("Equal", "__eq__") } else { ("NotEqual", "__ne__") };
-    match run(py, op, &[this, other], Some(("incompatible_shape_error", bool(false)))) {
+    let compute =
+        |other: &Bound<'py, PyAny>| run(py, op, &[this, other], Some(("incompatible_shape_error", bool(false))));
+    let result = compute(other);
+    if let Err(error) = &result
+        && !error.is_instance_of::<PyRuntimeError>(py)
+        && let Some((nearest, has)) = nearest(this, other)?
+    {
+        let equal = compute(&nearest)?;
+        return match has {
+            Some(has) if rank(&equal)? > 0 || rank(&has)? == 0 => match is {
+                true => run(py, "LogicalAnd", &[&equal, &has], None),
+                false => run(py, "LogicalOr", &[&equal, &run(py, "LogicalNot", &[&has], None)?], None),
+            },
+            // Their shapes do not suit each other, or the dtype has all of them.
+            _ => Ok(equal),
+        };
+    }
+    match result {
         // Each object has these: one that does more than tell objects apart says so.
         Err(error) if error.is_instance_of::<PyTypeError>(py) && has_own(other, asked) => {
             let object = py.get_type::<PyAny>().getattr(asked)?;
@@ -263,6 +281,51 @@ pub(crate) fn equal<'py>(this: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>, is
         }
         result => result,
     }
+}
+
+/// Numbers of Python's, of which the dtype of a tensor has not all, as a tensor of that dtype: floats are rounded, to infinity too, and
+/// in the place of integers that it has not there are others. Beside them which of them it has, for integers. `None` if the operand is
+/// something else.
+fn nearest<'py>(this: &Bound<'py, PyAny>, other: &Bound<'py, PyAny>) -> PyResult<Option<Nearest<'py>>> {
+    let is_tensor = dtype_of(other).is_some() || other.hasattr("__kernlink_tensor__")?;
+    let (Some(dtype), false) = (dtype_of(this), is_tensor) else { return Ok(None) };
+    let Ok(numbers) = numbers_for(other, dtype) else { return Ok(None) };
+    let from = numbers.dtype();
+    let tensor = |tensor: CoreTensor| Ok::<_, PyErr>(Bound::new(this.py(), Tensor::new(tensor))?.into_any());
+    if dtype.is_floating() && (from.is_integer() || from == DataType::Double) {
+        return Ok(Some((tensor(crate::eager::cast(numbers, dtype)?)?, None)));
+    }
+    if !(dtype.is_integer() && from.is_integer()) {
+        return Ok(None);
+    }
+    let within = crate::eager::cast(numbers.clone(), dtype)?;
+    // What comes back as it was is there; between the dtypes of 64 bits its sign must be the same, too.
+    let back = crate::eager::cast(within.clone(), from)?;
+    let signs = [&numbers, &within].map(is_negative);
+    let same = numbers.bytes().or_raise()?.chunks(from.size()).zip(back.bytes().or_raise()?.chunks(from.size()));
+    let [before, after] = signs;
+    let has: Vec<bool> = same.zip(before?.into_iter().zip(after?)).map(|((a, b), (c, d))| a == b && c == d).collect();
+    let has = CoreTensor::from_vec(numbers.shape().clone(), has).or_raise()?;
+    Ok(Some((tensor(within)?, Some(tensor(has)?))))
+}
+
+/// What [`nearest`] finds.
+type Nearest<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// Which integers are below zero.
+fn is_negative(numbers: &CoreTensor) -> PyResult<Vec<bool>> {
+    if numbers.dtype() == DataType::Uint64 {
+        return Ok(vec![false; numbers.num_elements()]);
+    }
+    let wide = crate::eager::cast(numbers.clone(), DataType::Int64)?;
+    Ok(wide.as_slice::<i64>().or_raise()?.iter().map(|&number| number < 0).collect())
+}
+
+/// The rank of a result.
+fn rank(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let shape = value.getattr("shape")?;
+    // One that is not known is taken for that of a result whose operands suit each other.
+    if shape.is_none() { Ok(usize::MAX) } else { shape.len() }
 }
 
 /// An operator of one operand, which is a tensor or an output of a graph.
@@ -296,7 +359,8 @@ fn cast<'py>(value: &Bound<'py, PyAny>, dtype: DataType) -> PyResult<Bound<'py, 
 /// The other operand of what an op does not take as it is: of the dtype that it would have as an input beside that.
 fn alike<'py>(value: &Bound<'py, PyAny>, dtype: DataType) -> PyResult<Bound<'py, PyAny>> {
     let refused = |other: DataType| {
-        PyTypeError::new_err(format!("the operands are of the dtypes {} and {}", name_of(dtype), name_of(other)))
+        let text = format!("one operand is {}, the other {}: cast one", name_of(dtype), name_of(other));
+        crate::matching::dtypes_differ(value.py(), &text)
     };
     let value = match value.getattr("__kernlink_tensor__") {
         Ok(read) => read.call0()?,

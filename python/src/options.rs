@@ -9,9 +9,10 @@ use kernlink::optimize::{Optimizer, PASSES};
 use kernlink::runtime::{RunOptions, Session, SessionOptions as CoreOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::Raise;
-use crate::values::{items, number, texts, threads};
+use crate::values::{arguments, items, number, texts, threads, wrong_argument};
 
 /// How a session runs.
 #[pyclass(module = "kernlink", frozen, eq, get_all)]
@@ -50,10 +51,10 @@ impl SessionOptions {
         #[pyo3(from_py_with = pools)] inter_op_pools: Vec<usize>,
         #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
         #[pyo3(from_py_with = cpu_devices)] cpu_devices: usize,
-        soft_placement: bool,
-        optimize: bool,
+        #[pyo3(from_py_with = soft_placement)] soft_placement: bool,
+        #[pyo3(from_py_with = optimize)] optimize: bool,
         #[pyo3(from_py_with = passes)] without_passes: Vec<String>,
-        inexact_rewrites: bool,
+        #[pyo3(from_py_with = inexact_rewrites)] inexact_rewrites: bool,
         #[pyo3(from_py_with = call_depth)] call_depth: u32,
         #[pyo3(from_py_with = crate::values::timeout)] timeout: Option<f64>,
     ) -> PyResult<SessionOptions> {
@@ -74,6 +75,22 @@ impl SessionOptions {
             call_depth,
             timeout,
         })
+    }
+
+    /// Copies and pickles are made by the same keywords.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("threads", self.threads)?;
+        keywords.set_item("inter_op_pools", &self.inter_op_pools)?;
+        keywords.set_item("device", &self.device)?;
+        keywords.set_item("cpu_devices", self.cpu_devices)?;
+        keywords.set_item("soft_placement", self.soft_placement)?;
+        keywords.set_item("optimize", self.optimize)?;
+        keywords.set_item("without_passes", &self.without_passes)?;
+        keywords.set_item("inexact_rewrites", self.inexact_rewrites)?;
+        keywords.set_item("call_depth", self.call_depth)?;
+        keywords.set_item("timeout", self.timeout)?;
+        Ok(((), keywords))
     }
 
     fn __repr__(&self) -> String {
@@ -132,7 +149,7 @@ pub(crate) struct Prepared {
 
 impl SessionOptions {
     /// What a call says: `options`, and by themselves threads and the device, which go before those.
-    pub(crate) fn of(options: Option<&Bound<'_, SessionOptions>>, threads: usize, device: Option<String>) -> Self {
+    pub(crate) fn of(options: Option<Bound<'_, SessionOptions>>, threads: usize, device: Option<String>) -> Self {
         let mut found = options.map(|options| options.get().clone()).unwrap_or_default();
         if threads != 0 {
             found.threads = threads;
@@ -192,8 +209,19 @@ impl Prepared {
     }
 }
 
+arguments! {
+    soft_placement: bool = "soft_placement", "a bool";
+    optimize: bool = "optimize", "a bool";
+    inexact_rewrites: bool = "inexact_rewrites", "a bool";
+}
+
+/// The options of a session.
+pub(crate) fn options<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, SessionOptions>>> {
+    value.extract().map_err(|_| wrong_argument(value, "options", "kernlink.SessionOptions"))
+}
+
 fn pools(value: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let wrong = |_| crate::values::wrong_argument(value, "inter_op_pools", "a list of numbers of threads");
+    let wrong = |_| wrong_argument(value, "inter_op_pools", "a list of numbers of threads");
     items(value).map_err(wrong)?.iter().map(|threads| number(threads, "each of inter_op_pools", 0)).collect()
 }
 

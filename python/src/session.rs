@@ -1,6 +1,5 @@
 //! Sessions: graphs that run.
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use kernlink::dtype::DataType;
@@ -23,6 +22,7 @@ use crate::metadata::RunMetadata;
 use crate::model::Loaded;
 use crate::options::{SessionOptions, run_options};
 use crate::tensor::Tensor;
+use crate::values::{about, arguments, serialized};
 
 /// A graph as a serialized GraphDef.
 pub(crate) fn graph_def<'py>(py: Python<'py>, graph: &CoreGraph) -> PyResult<Bound<'py, PyBytes>> {
@@ -37,13 +37,7 @@ pub(crate) fn fed(
     name: &str,
     lent: &mut Lent,
 ) -> PyResult<CoreTensor> {
-    let tensor = tensor_of(value, dtype).map_err(|error| {
-        let is_of_value = error.is_instance_of::<PyTypeError>(value.py());
-        match is_of_value {
-            true => PyTypeError::new_err(format!("{name}: {}", error.value(value.py()))),
-            false => error,
-        }
-    })?;
+    let tensor = tensor_of(value, dtype).map_err(|error| about(value.py(), name, error))?;
     if !value.is_instance_of::<Tensor>() {
         lent.add(&tensor)?;
     }
@@ -57,6 +51,12 @@ fn fed_as<'f>(name: &str, feeds: &'f [(String, CoreTensor)]) -> Option<&'f CoreT
         name.strip_suffix(":0").unwrap_or(name)
     }
     feeds.iter().find(|(fed, _)| plain(fed) == plain(name)).map(|(_, tensor)| tensor)
+}
+
+arguments! {
+    feed_dict: Option<Bound<'py, PyDict>> = "feed_dict", "a dict of values by what they are fed for";
+    targets: Option<Vec<Bound<'py, PyAny>>> = "targets", "a list of operations or their names";
+    run_metadata: Option<Bound<'py, RunMetadata>> = "run_metadata", "a kernlink.RunMetadata";
 }
 
 /// A graph that runs.
@@ -97,7 +97,7 @@ impl Session {
     fn feeds(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<(Vec<(String, CoreTensor)>, Lent)> {
         let (mut feeds, mut lent) = (Vec::new(), Lent::none());
         for (key, value) in values.into_iter().flatten() {
-            let name = match self.named(&key)? {
+            let name = match self.named(&key).map_err(|error| about(key.py(), "feed_dict", error))? {
                 Named::Output(name) => name,
                 Named::Operation(name) => {
                     return Err(PyTypeError::new_err(format!("operation {name} cannot be fed: its outputs can")));
@@ -125,25 +125,20 @@ impl Session {
     fn new(
         py: Python<'_>,
         graph: &Bound<'_, PyAny>,
-        options: Option<&Bound<'_, SessionOptions>>,
+        #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
         #[pyo3(from_py_with = crate::values::threads)] threads: usize,
         #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
     ) -> PyResult<Session> {
         let (own, def) = match graph.cast::<Graph>() {
             Ok(graph) => (Some(graph.get()), Vec::new()),
-            Err(_) => (
-                None,
-                graph.extract::<Vec<u8>>().map_err(|_| {
-                    PyTypeError::new_err("a session takes a kernlink.Graph, or a serialized GraphDef as bytes")
-                })?,
-            ),
+            Err(_) => (None, serialized(graph, "graph", "a serialized GraphDef, or a kernlink.Graph")?),
         };
         let options = SessionOptions::of(options, threads, device);
         let shared = own.map(|graph| graph.0.clone());
         let copied = own.map(Graph::copied);
         let make = || {
             let graph = match copied {
-                Some(graph) => graph,
+                Some(graph) => Arc::unwrap_or_clone(graph),
                 None => CoreGraph::import(&kernlink::proto::graph_from_bytes(def)?, &kernlink::registry()?)?,
             };
             options.prepare()?.session(graph)
@@ -161,17 +156,17 @@ impl Session {
         &self,
         py: Python<'py>,
         fetches: &Bound<'py, PyAny>,
-        feed_dict: Option<&Bound<'py, PyDict>>,
-        targets: Option<Vec<Bound<'py, PyAny>>>,
+        #[pyo3(from_py_with = feed_dict)] feed_dict: Option<Bound<'py, PyDict>>,
+        #[pyo3(from_py_with = targets)] targets: Option<Vec<Bound<'py, PyAny>>>,
         #[pyo3(from_py_with = crate::values::timeout)] timeout: Option<f64>,
-        run_metadata: Option<&Bound<'py, RunMetadata>>,
-        inter_op_pool: i32,
+        #[pyo3(from_py_with = run_metadata)] run_metadata: Option<Bound<'py, RunMetadata>>,
+        #[pyo3(from_py_with = crate::values::inter_op_pool)] inter_op_pool: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
         not_forked(self.process)?;
-        let mut wanted = Fetches::of(fetches, &|value| self.named(value))?;
-        let (feeds, lent) = self.feeds(feed_dict)?;
+        let mut wanted = Fetches::of(fetches, &|value| self.named(value).map_err(|error| about(py, "fetches", error)))?;
+        let (feeds, lent) = self.feeds(feed_dict.as_ref())?;
         for target in targets.unwrap_or_default() {
-            wanted.targets.push(match self.named(&target)? {
+            wanted.targets.push(match self.named(&target).map_err(|error| about(py, "targets", error))? {
                 Named::Operation(name) => name,
                 Named::Output(name) => TensorName::parse(&name).or_raise()?.node.to_owned(),
             });
@@ -255,12 +250,12 @@ impl Session {
 #[pyo3(signature = (path, *, options=None, threads=0, device=None))]
 pub(crate) fn load_graph(
     py: Python<'_>,
-    path: PathBuf,
-    options: Option<&Bound<'_, SessionOptions>>,
+    path: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = crate::options::options)] options: Option<Bound<'_, SessionOptions>>,
     #[pyo3(from_py_with = crate::values::threads)] threads: usize,
     #[pyo3(from_py_with = crate::values::device)] device: Option<String>,
 ) -> PyResult<Session> {
-    let options = SessionOptions::of(options, threads, device);
+    let (path, options) = (crate::values::path("path", path)?, SessionOptions::of(options, threads, device));
     let load = || {
         if path.is_dir() {
             let message = format!("{} is a folder: `kernlink.saved_model.load` loads SavedModels", path.display());

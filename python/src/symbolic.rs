@@ -11,6 +11,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use crate::graph::{Graph, Shared, lock, with};
 use crate::operators::operators;
 use crate::tensor::dtype_object;
+use crate::values::arguments;
 
 /// An output of a node, as a tensor that is not computed yet.
 #[pyclass(module = "kernlink", name = "SymbolicTensor", frozen)]
@@ -131,6 +132,10 @@ impl SymbolicTensor {
 
 operators!(SymbolicTensor);
 
+arguments! {
+    attr_name: String = "name", "a str";
+}
+
 /// A node of a graph.
 #[pyclass(module = "kernlink", name = "Operation", frozen)]
 pub(crate) struct Operation {
@@ -175,10 +180,14 @@ impl Operation {
     }
 
     /// The value of an attr.
-    fn get_attr<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn get_attr<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = attr_name)] name: String,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let state = lock(&self.graph);
         let node = state.graph.node(self.node);
-        let value = node.attrs.get(name).cloned();
+        let value = node.attrs.get(&name).cloned();
         let names = node.name.clone();
         drop(state);
         match value {

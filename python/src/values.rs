@@ -1,11 +1,14 @@
-//! The values of attrs, from Python and to it.
+//! The values of attrs and of other arguments, from Python and to it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use kernlink::attr::{AttrBase, AttrType, AttrValue, FunctionRef};
 use kernlink::dtype::{DataType, TString};
 use kernlink::shape::PartialShape;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyList, PyString, PyType};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyInt, PyList, PyMemoryView, PyString, PyType};
 
 use crate::convert::{tensor_of, text};
 use crate::dtypes::{dtype_of, name_of};
@@ -47,6 +50,28 @@ pub(crate) fn wrong_argument(value: &Bound<'_, PyAny>, name: &str, expected: &st
     PyTypeError::new_err(format!("{name}: expected {expected}, not {}", described(value)))
 }
 
+/// Functions that take arguments of such types. An argument of another type is a TypeError, which says what it is called.
+macro_rules! arguments {
+    ($($function:ident: $type:ty = $name:literal, $expected:literal;)*) => {
+        $(
+            fn $function<'py>(value: &pyo3::Bound<'py, pyo3::PyAny>) -> pyo3::PyResult<$type> {
+                pyo3::types::PyAnyMethods::extract(value)
+                    .map_err(|_| crate::values::wrong_argument(value, $name, $expected))
+            }
+        )*
+    };
+}
+
+pub(crate) use arguments;
+
+/// An error with what it is about before its text, if it is a TypeError; others say that by themselves.
+pub(crate) fn about(py: Python<'_>, what: &str, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("{what}: {}", error.value(py))),
+        false => error,
+    }
+}
+
 /// What a value is, for an error.
 fn described(value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
@@ -65,6 +90,82 @@ pub(crate) fn name(value: &Bound<'_, PyAny>, whose: &str) -> PyResult<String> {
 pub(crate) fn texts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<String>> {
     let named = |_| wrong_argument(value, name, "a list of str");
     items(value).map_err(named)?.iter().map(|item| item.extract::<String>()).collect::<PyResult<_>>().map_err(named)
+}
+
+/// A list of texts, or one text by itself; `None` for none.
+#[pyfunction]
+pub(crate) fn texts_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    match value.cast::<PyString>() {
+        _ if value.is_none() => Ok(Vec::new()),
+        Ok(text) => Ok(vec![text.extract()?]),
+        Err(_) => items(value)
+            .and_then(|items| items.iter().map(|item| item.extract::<String>()).collect())
+            .map_err(|_| wrong_argument(value, name, "a str or a list of str")),
+    }
+}
+
+/// A text, or `None`.
+#[pyfunction]
+pub(crate) fn text_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    value.extract().map_err(|_| wrong_argument(value, name, "a str"))
+}
+
+/// A bool.
+#[pyfunction]
+pub(crate) fn bool_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| wrong_argument(value, name, "a bool"))
+}
+
+/// A path, for Python.
+#[pyfunction]
+pub(crate) fn path_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<OsString> {
+    path(name, value).map(PathBuf::into_os_string)
+}
+
+/// A path: a text, bytes as the system has them, or what has `__fspath__`.
+///
+/// # Errors
+/// TypeError, which names it, for what is none.
+pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let decoded = value.py().import("os")?.call_method1("fsdecode", (value,)).map_err(|error| {
+        match error.is_instance_of::<PyTypeError>(value.py()) {
+            true => wrong_argument(value, name, "a path, a str, bytes or an os.PathLike"),
+            false => error,
+        }
+    })?;
+    Ok(PathBuf::from(decoded.extract::<OsString>()?))
+}
+
+/// A list of paths, or one path by itself.
+///
+/// # Errors
+/// TypeError, which names it, for what is none; ValueError if there is none in it.
+#[pyfunction]
+pub(crate) fn paths_argument(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<OsString>> {
+    let is_one = text(value)?.is_some() || value.hasattr("__fspath__")?;
+    let paths: Vec<OsString> = match is_one {
+        true => vec![path_argument(name, value)?],
+        false => {
+            let items = value.try_iter().map_err(|_| wrong_argument(value, name, "a path or a list of paths"))?;
+            items.map(|item| path_argument(name, &item?)).collect::<PyResult<_>>()?
+        }
+    };
+    match paths.is_empty() {
+        true => Err(PyValueError::new_err(format!("{name} is empty: name one path at least"))),
+        false => Ok(paths),
+    }
+}
+
+/// The bytes of a serialized message: `bytes`, a `bytearray`, or a view of memory.
+pub(crate) fn serialized(value: &Bound<'_, PyAny>, name: &str, what: &str) -> PyResult<Vec<u8>> {
+    let is_memory = value.is_instance_of::<PyByteArray>() || value.is_instance_of::<PyMemoryView>();
+    match value.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+        Err(_) if is_memory => {
+            Ok(value.py().get_type::<PyBytes>().call1((value,))?.cast::<PyBytes>()?.as_bytes().to_vec())
+        }
+        Err(_) => Err(wrong_argument(value, name, &format!("the bytes of {what}"))),
+    }
 }
 
 /// A whole number that is not below `least`.
@@ -100,14 +201,21 @@ pub(crate) fn device(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
     match value.extract::<f64>() {
         _ if value.is_none() => Ok(None),
+        // A run that may take for ever has none.
+        Ok(f64::INFINITY) => Ok(None),
         Ok(seconds) => Ok(Some(seconds)),
         Err(_) => Err(wrong_argument(value, "timeout", "a number of seconds")),
     }
 }
 
-/// How many threads a session has; 0 for one per processor.
+/// How many threads a session has; 0, or `None`, for one per processor.
 pub(crate) fn threads(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    number(value, "threads", 0)
+    if value.is_none() { Ok(0) } else { number(value, "threads", 0) }
+}
+
+/// The number of a pool of a session's, on which a run is.
+pub(crate) fn inter_op_pool(value: &Bound<'_, PyAny>) -> PyResult<i32> {
+    number(value, "inter_op_pool", i32::MIN.into())
 }
 
 pub(crate) fn shortened(value: &Bound<'_, PyAny>) -> String {

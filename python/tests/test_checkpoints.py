@@ -271,8 +271,8 @@ def test_what_cannot_be_saved_is_refused() -> None:
         kl.train.Checkpoint(save_counter=kl.Variable(1))
     with pytest.raises(TypeError, match="checkpoint: expected"):
         kl.train.CheckpointManager(5, "folder")  # type: ignore[arg-type]
-    for keep in (0, "a"):
-        with pytest.raises(ValueError, match="max_to_keep"):
+    for keep, error in ((0, ValueError), ("a", TypeError)):
+        with pytest.raises(error, match="max_to_keep"):
             kl.train.CheckpointManager(kl.train.Checkpoint(), "folder", keep)  # type: ignore[arg-type]
 
 

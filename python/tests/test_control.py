@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import subprocess
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -211,3 +212,25 @@ def test_nodes_wait_for_others() -> None:
     assert f().item() == 7.0
     with kl.control_dependencies([kl.constant(1.0)]):
         assert RAW.Neg(x=1.0).item() == -1.0
+
+
+def test_branches_in_branches_are_traced_in_time_for_each() -> None:
+    def traced(depth: int) -> float:
+        def branch(left: int, x: Any) -> Any:
+            if left == 0:
+                return x
+            return kl.cond(x > float(left), lambda: branch(left - 1, x + 1.0), lambda: x * 2.0)
+
+        function = kl.function(lambda x: branch(depth, x))
+        begun = time.process_time()
+        function.get_concrete_function(kl.TensorSpec([], kl.float32))
+        took = time.process_time() - begun
+        # All conditions hold, or the first does not.
+        assert function(kl.constant(1000.0)).item() == 1000.0 + depth
+        assert function(kl.constant(1.0)).item() == 2.0
+        return took
+
+    traced(5)
+    short = min(traced(10) for _ in range(3))
+    # Six times as many: in proportion it is 6, a bit more with what each brings of those within; n**2.6 would be 105.
+    assert traced(60) < 30 * short

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import types
 import weakref
 from typing import Any
@@ -518,6 +519,50 @@ print(sorted(found.items()))
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     # f(x, 2) is 1 + 2x, g(x, 3) twice f(x, 2).
     assert (ended.stdout, ended.stderr) == ("[(2, 3.0), (3, 6.0)]\n", "")
+
+
+def test_a_trace_may_wait_for_a_thread_that_traces() -> None:
+    script = """
+import threading
+import kernlink as kl
+
+@kl.function
+def inner(x):
+    return x * 2.0
+
+@kl.function
+def outer(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(inner(kl.constant(3.0)).item()), daemon=True)
+    thread.start()
+    thread.join(60)
+    return x + found[0]
+
+print(outer(kl.constant(1.0)).item())
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (ended.stdout, ended.stderr) == ("7.0\n", "")
+
+
+def test_threads_that_call_a_function_trace_it_once() -> None:
+    traces, start, results = [], threading.Barrier(4), []
+
+    @kl.function
+    def slow(x: Any) -> Any:
+        traces.append(threading.get_ident())
+        time.sleep(0.2)
+        return x + 1.0
+
+    def work() -> None:
+        start.wait()
+        results.append(slow(kl.constant(1.0)).item())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [2.0] * 4 and len(traces) == 1
 
 
 def test_errors_name_types() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -88,3 +89,35 @@ def test_outputs_of_a_graph_are_found_in_lists_and_tuples() -> None:
     endless += [endless, endless]
     with pytest.raises(ValueError):
         RAW.Neg(x=endless)
+
+
+def test_a_session_has_the_graph_as_it_was() -> None:
+    graph = kl.Graph()
+    x = graph.placeholder("float32", [], name="x")
+    last, sessions, failures = x, [], []
+
+    def make() -> None:
+        try:
+            for _ in range(40):
+                sessions.append(kl.Session(graph))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=make) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    # Nodes come while others copy the graph.
+    for number in range(200):
+        with graph:
+            last = kl.raw_ops.AddV2(x=last, y=1.0, name=f"add_{number}")
+    for thread in threads:
+        thread.join()
+    names = [own.name for own in graph.get_operations()]
+    assert not failures and len(sessions) == 80
+    for session in sessions:
+        own = session.operations
+        assert own == names[: len(own)]
+    assert kl.Session(graph).run(last, {x: 0.5}).item() == 200.5
+    for session in sessions[:1] + sessions[-1:]:
+        done = [name for name in session.operations if name.startswith("add_") and "/" not in name]
+        assert session.run(done[-1] if done else "x", {"x": 0.5}).item() == len(done) + 0.5

@@ -213,6 +213,7 @@ def test_what_is_measured_and_written_speaks_of_arguments(tmp_path: Path) -> Non
     ):
         arguments: dict[str, Any] = wrong
         assert re.search(text, message(error, lambda: bench(tmp_path / "graph.pb", **arguments)))
+    assert "a string is no float" in message(errors.InvalidArgumentError, lambda: bench(tmp_path / "graph.pb", {"x": "a"}))
     measured = bench(tmp_path / "graph.pb", runs=np.int64(3), warm_up=np.int64(0)).measured  # type: ignore[arg-type]
     assert measured["runs"] == 3
     assert "name='my-ops'" in message(errors.InvalidArgumentError, lambda: kl.tools.new(tmp_path / "My Ops"))

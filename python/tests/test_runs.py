@@ -127,7 +127,7 @@ def test_gradients_of_a_graph() -> None:
         (lambda: RAW.AddV2(x=kl.constant(1), y=kl.constant(1.0)), kl.errors.InvalidArgumentError, "float"),
         (lambda: RAW.Placeholder(dtype="float32"), kl.errors.OpError, "fe[de]"),
         (lambda: kl.Graph(b"nonsense"), kl.errors.OpError, ""),
-        (lambda: kl.Session(1), TypeError, "GraphDef as bytes"),
+        (lambda: kl.Session(1), TypeError, "the bytes of a serialized GraphDef"),
         (lambda: kl.Session(kl.Graph()).run("a"), kl.errors.OpError, "a"),
         (lambda: kl.Session(kl.Graph()).run(1), (TypeError, AttributeError), ""),
         (lambda: kl.Graph().get_operation_by_name("a"), KeyError, "no operation `a`"),

@@ -204,3 +204,48 @@ def test_variables_show_their_values() -> None:
     assert texts == ["<kernlink.Variable 'v' shape=(1, 2) dtype=int32>"]
     RAW.DestroyResourceOp(resource=v.handle)
     assert repr(v) == "<kernlink.Variable 'v' shape=(1, 2) dtype=int32>"
+
+
+def test_softmax_of_what_is_no_number_is_none() -> None:
+    """As TensorFlow's own kernels, which oneDNN's take the place of for float32 and bfloat16: those spare what is beside a NaN."""
+    infinity, nan = float("inf"), float("nan")
+    rows = [[infinity, 0.0, 1.0], [0.0, nan, 1.0], [-infinity] * 3, [infinity, -infinity, nan]]
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        for op in (kl.raw_ops.Softmax, kl.raw_ops.LogSoftmax):
+            found = kl.raw_ops.Cast(x=op(logits=kl.constant([*rows, [0.0, 0.0, 0.0]], dtype)), DstT="float64").numpy()
+            assert np.isnan(found[:4]).all() and np.isfinite(found[4]).all(), (dtype, op)
+        left = kl.raw_ops.Softmax(logits=kl.constant([[-infinity, 0.0, 0.0]], dtype))
+        assert left.tolist() == [[0.0, 0.5, 0.5]]
+
+
+def test_resizing_is_derived_for_as_many_images_as_the_gradient_has() -> None:
+    for grads, image, expected in (
+        ((1, 2, 2, 3), (2, 4, 5, 3), (1, 4, 5, 3)),
+        ((2, 2, 2, 1), (1, 4, 5, 1), (2, 4, 5, 1)),
+        ((1, 2, 2, 2), (1, 4, 5, 3), (1, 4, 5, 2)),
+        ((0, 2, 2, 1), (1, 4, 5, 1), (0, 4, 5, 1)),
+        ((1, 2, 2, 1), (0, 4, 5, 1), (1, 4, 5, 1)),
+    ):
+        flow, images = np.ones(grads, np.float32), np.ones(image, np.float32)
+        for op in (kl.raw_ops.ResizeBicubicGrad, kl.raw_ops.ResizeBilinearGrad):
+            derive = lambda flow, images, op=op: op(grads=flow, original_image=images)  # noqa: E731
+            for call in (derive, kl.function(derive)):
+                found = call(kl.constant(flow), kl.constant(images))
+                # All that flows arrives.
+                assert found.shape == expected and abs(found.numpy().sum() - flow.sum()) < 1e-4
+    for op in (kl.raw_ops.ResizeBicubicGrad, kl.raw_ops.ResizeBilinearGrad):
+        for grads, image in (((1, 0, 2, 1), (1, 4, 4, 1)), ((1, 2, 2, 1), (1, 0, 4, 1)), ((1, 2, 2), (1, 4, 4, 1))):
+            with pytest.raises(kl.errors.InvalidArgumentError):
+                op(grads=np.ones(grads, np.float32), original_image=np.ones(image, np.float32))
+
+
+def test_integers_are_not_truncated_by_zero() -> None:
+    """TensorFlow says INTERNAL of these two alone."""
+    for dtype in ("int32", "int64"):
+        x, y = kl.constant([1, 2], dtype), kl.constant([1, 0], dtype)
+        for op in (kl.raw_ops.TruncateDiv, kl.raw_ops.TruncateMod):
+            with pytest.raises(kl.errors.InternalError):
+                op(x=x, y=y)
+        for op in (kl.raw_ops.Div, kl.raw_ops.FloorDiv, kl.raw_ops.FloorMod, kl.raw_ops.Mod):
+            with pytest.raises(kl.errors.InvalidArgumentError, match="Integer division by zero"):
+                op(x=x, y=y)

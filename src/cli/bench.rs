@@ -32,7 +32,7 @@ enum Format {
 #[command(after_help = ENVIRONMENT)]
 pub(crate) struct Bench {
     #[command(flatten)]
-    what: What,
+    pub(super) what: What,
     /// How many runs are timed
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..),
           allow_negative_numbers = true)]

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::graph::{self, Graph};
 use crate::proto::MetaGraphDef;
 use clap::Args;
 
+use crate::cli::advice::in_flags;
 use crate::cli::job::ENVIRONMENT;
 use crate::cli::optimize::done;
 use crate::cli::output;
@@ -48,7 +49,8 @@ pub(crate) fn inspect(args: &Inspect) -> Result<bool> {
     };
     let (mut text, mut is_whole) = (String::new(), true);
     for graph in &graphs {
-        let found = crate::tools::inspect(graph, &args.model, device.as_deref())?;
+        let mut found = crate::tools::inspect(graph, &args.model, device.as_deref())?;
+        found.advice.iter_mut().for_each(|advice| *advice = Advice::Said(in_flags(advice)));
         text += &found.to_string();
         is_whole &= found.is_whole();
     }

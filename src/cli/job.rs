@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use crate::dtype::DataType;
-use crate::error::{Advice, Code, Error, Result, escaped, shortened};
+use crate::error::{Code, Error, Result, escaped, shortened};
 use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeClass, NodeId, Output};
 use crate::optimize::Ends;
@@ -19,7 +19,7 @@ use crate::cli::progress::Waiting;
 use crate::cli::{output, source};
 use crate::tools::defaults::{defaults, ends, some};
 use crate::tools::lacking::Lacking;
-use crate::tools::words::{count, is_function, named, option};
+use crate::tools::words::{Called, count};
 
 /// What the help of commands that run passes says in the end.
 pub(crate) const ENVIRONMENT: &str = "Graph passes and rewrites that the environment variable KERNLINK_WITHOUT names, with commas \
@@ -66,6 +66,9 @@ pub(crate) struct What {
     /// How deeply calls of functions may be nested; 0 for 1,000. Each takes memory
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = calls, allow_negative_numbers = true)]
     call_depth: u32,
+    /// Whom errors speak to.
+    #[arg(skip)]
+    pub(crate) called: Called,
 }
 
 fn whole(text: &str) -> Result<usize, &'static str> {
@@ -122,6 +125,8 @@ pub(crate) struct Job<'m> {
     is_default: bool,
     /// Whether variables have no values because no checkpoint is given.
     lacks_checkpoint: bool,
+    /// Whose words errors use.
+    called: Called,
     /// What the run takes and computes.
     pub(crate) ends: Ends,
     runner: Runner<'m>,
@@ -138,7 +143,7 @@ impl What {
         let _waiting = Waiting::new("loading");
         let devices = crate::tools::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
-        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options).map_err(by_flag)
+        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options, self.called)
     }
 
     /// The model's name.
@@ -183,7 +188,9 @@ impl What {
                     let others = meta.signatures().iter().filter(|(name, _)| Some(name.as_str()) != default);
                     let outputs = |signature: &Signature| listed(signature.outputs.keys().map(String::as_str));
                     let lines: String = others
-                        .map(|(name, s)| format!("\n  {}: {}", option("signature", &shortened(name)), outputs(s)))
+                        .map(|(name, s)| {
+                            format!("\n  {}: {}", self.called.option("signature", &shortened(name)), outputs(s))
+                        })
                         .collect();
                     let which = if default.is_some() { "another" } else { "a" };
                     match lines.is_empty() {
@@ -215,11 +222,12 @@ impl What {
     fn prepare_graph<'m>(&self, model: &'m Model, how: How) -> Result<Job<'m>> {
         let session = model.session();
         let graph = session.graph();
+        let called = self.called;
         let mut inputs = self.inputs(|name| {
-            let output = graph.output(name).map_err(|error| error.context(named("input")))?;
+            let output = graph.output(name).map_err(|error| error.context(called.named("input")))?;
             let dtype = graph.node(output.node).output_dtype(output.index).ok_or_else(|| {
                 let name = shortened(name);
-                let input = named("input");
+                let input = called.named("input");
                 Error::invalid_argument(format!(
                     "{input}: nothing says what dtype `{name}` has: its op is missing, and no node that is not takes it"
                 ))
@@ -232,7 +240,7 @@ impl What {
         let outputs = match is_default {
             true => {
                 let lacks = Lacking::of(graph, &fed);
-                let found = defaults(graph, &lacks)?;
+                let found = defaults(graph, &lacks, called)?;
                 (targets, left_out) = (found.targets, found.left_out);
                 lacking = (!found.lacking.is_empty()).then(|| lacks.line(&found.lacking));
                 found.fetches
@@ -241,11 +249,11 @@ impl What {
         };
         let fetches: Vec<&str> = outputs.iter().map(String::as_str).collect();
         let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
-        let needed = missing_feeds(graph, &fed, &fetches, &target_names)?.into_iter().map(|id| {
+        let needed = missing_feeds(graph, &fed, &fetches, &target_names, called)?.into_iter().map(|id| {
             let node = graph.node(id);
             (node.name.clone(), node.signature.outputs[0].dtype, node.output_shapes[0].clone())
         });
-        add_missing(&mut inputs, needed.collect(), how)?;
+        add_missing(&mut inputs, needed.collect(), how, called)?;
         let feeds: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         self.check_placement(session, &fed, &fetches, &target_names)?;
         let callable = how.callable(session, &feeds, &fetches, &target_names)?;
@@ -253,13 +261,13 @@ impl What {
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
         let lacks_checkpoint = self.lacks_checkpoint(model);
-        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, ends, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, called, ends, runner })
     }
 
     /// A job whose inputs and outputs go by a signature's names for them.
     fn prepare_signature<'m>(&self, model: &'m Model, name: &str, how: How) -> Result<Job<'m>> {
         let meta = model.meta().ok_or_else(|| {
-            Error::invalid_argument(format!("{}: a plain graph has no signatures", named("signature")))
+            Error::invalid_argument(format!("{}: a plain graph has no signatures", self.called.named("signature")))
         })?;
         let mut lacking = None;
         let mut outputs = self.output.clone();
@@ -294,7 +302,7 @@ impl What {
         let needed = runner.inputs().filter_map(|name| signature.inputs.get_key_value(name));
         let needed = needed.filter(|(name, _)| !given(name));
         let needed = needed.map(|(name, tensor)| (name.clone(), tensor.dtype, tensor.shape.clone())).collect();
-        add_missing(&mut inputs, needed, how)?;
+        add_missing(&mut inputs, needed, how, self.called)?;
         let named = |input: &Input| {
             let (name, _) = signature.inputs.get_key_value(&input.name)?;
             Some((name.as_str(), input.tensor.clone()))
@@ -302,7 +310,9 @@ impl What {
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default: false, lacks_checkpoint, ends, runner })
+        let called = self.called;
+        let is_default = false;
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, called, ends, runner })
     }
 
     /// The values of `--input` for a signature.
@@ -310,11 +320,14 @@ impl What {
         self.inputs(|name| match signature.inputs.get(name) {
             Some(tensor) => Ok((tensor.dtype, &tensor.shape)),
             None => {
-                let takes = signature.inputs.iter().map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape));
+                let takes = signature
+                    .inputs
+                    .iter()
+                    .map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape, self.called));
                 let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
                 let takes = takes.collect::<String>();
                 let name = shortened(name);
-                let input = named("input");
+                let input = self.called.named("input");
                 Err(Error::not_found(format!("{input}: the signature takes no `{name}`{hint}\nit takes:{takes}")))
             }
         })
@@ -351,11 +364,12 @@ impl What {
                 .ok_or_else(|| Error::invalid_argument(format!("--input `{}`: expected NAME=SRC", shortened(input))))?;
             let (dtype, shape) = expected(name)?;
             let tensor = source::read(source, dtype, shape);
-            let tensor = tensor.map_err(|error| error.context(format!("{} {}", named("input"), shortened(name))))?;
+            let tensor =
+                tensor.map_err(|error| error.context(format!("{} {}", self.called.named("input"), shortened(name))))?;
             if !shape.accepts(tensor.shape()) {
                 let (name, given) = (shortened(name), tensor.shape());
                 let advice = source::advice(source, dtype, shape);
-                let input = named("input");
+                let input = self.called.named("input");
                 output::tell(&format!(
                     "{input} {name}: shape {given} where the model says {shape}; the run is tried with it{advice}"
                 ));
@@ -383,8 +397,7 @@ impl Job<'_> {
                 .run_with_metadata(inputs, options, metadata)
                 .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
         };
-        let answers = answers.map_err(by_flag);
-        answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
+        answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error, self.called) } else { error })
     }
 
     /// Reports targets that run although they were not named, and what does not run.
@@ -412,24 +425,18 @@ fn run_of(session: &Session, feeds: &[&str], fetches: &[&str], targets: &[&str])
     Ok(ends)
 }
 
-/// An error that names an option of sessions: says by which flag the command sets it.
-fn by_flag(error: Error) -> Error {
-    match error.advice() == Some(&Advice::NestMoreDeeply) && !is_function() {
-        true => error.append("\n  --call-depth N lets them be nested more deeply"),
-        false => error,
-    }
-}
-
 /// An error of a MetaGraph without a checkpoint: says how its variables get values, if it may be that they have none.
-pub(crate) fn without_checkpoint(error: Error) -> Error {
+pub(crate) fn without_checkpoint(error: Error, called: Called) -> Error {
     let lacks_value = match error.code() {
         Code::FailedPrecondition => true,
         Code::NotFound => error.is_missing_resource(),
         _ => false,
     };
     match lacks_value {
-        true => error
-            .append(format!("\n  the variables of a MetaGraph get their values by {}", option("checkpoint", "PREFIX"))),
+        true => error.append(format!(
+            "\n  the variables of a MetaGraph get their values by {}",
+            called.option("checkpoint", "PREFIX")
+        )),
         false => error,
     }
 }
@@ -455,15 +462,20 @@ fn counted(ops: &BTreeMap<String, usize>) -> String {
 }
 
 /// An input's name, dtype and shape, as `--input` takes it.
-fn input_line(name: &str, dtype: DataType, shape: &PartialShape) -> String {
-    let source = if is_function() { "" } else { "=SRC" };
-    format!("\n  {} {}{source} ({dtype}, shape {shape})", named("input"), shortened(name))
+fn input_line(name: &str, dtype: DataType, shape: &PartialShape, called: Called) -> String {
+    let source = if called.is_function() { "" } else { "=SRC" };
+    format!("\n  {} {}{source} ({dtype}, shape {shape})", called.named("input"), shortened(name))
 }
 
 /// Fills in the inputs that are not given, or refuses to go on without them.
-fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialShape)>, how: How) -> Result<()> {
+fn add_missing(
+    inputs: &mut Vec<Input>,
+    needed: Vec<(String, DataType, PartialShape)>,
+    how: How,
+    called: Called,
+) -> Result<()> {
     if !how.fill && !needed.is_empty() {
-        let lines: String = needed.iter().map(|(name, dtype, shape)| input_line(name, *dtype, shape)).collect();
+        let lines: String = needed.iter().map(|(name, dtype, shape)| input_line(name, *dtype, shape, called)).collect();
         return Err(Error::invalid_argument(format!("inputs are missing:{lines}")));
     }
     for (name, dtype, shape) in needed {
@@ -476,25 +488,38 @@ fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialSh
 }
 
 /// The placeholders that the run needs and nobody feeds.
-fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<Vec<NodeId>> {
+fn missing_feeds(
+    graph: &Graph,
+    fed: &[Output],
+    fetches: &[&str],
+    targets: &[&str],
+    called: Called,
+) -> Result<Vec<NodeId>> {
     let output = |name: &&str| {
         graph.output(name).map_err(|error| match graph.find(name) {
             None if error.code() == Code::NotFound && !name.contains(',') => {
-                error.context(named("output")).append(ends(graph))
+                error.context(called.named("output")).append(ends(graph, called))
             }
             Some(id) if graph.node(id).signature.outputs.is_empty() && graph.node(id).class != NodeClass::Missing => {
-                error.context(named("output")).append(format!(": run it with {} {}", named("target"), shortened(name)))
+                error.context(called.named("output")).append(format!(
+                    ": run it with {} {}",
+                    called.named("target"),
+                    shortened(name)
+                ))
             }
             _ if name.contains(',') => {
-                let of_its_own = if is_function() { "name of its own in outputs" } else { "--output of its own" };
-                error.context(named("output")).append(format!("; each output has an {of_its_own}"))
+                let of_its_own = match called.is_function() {
+                    true => "; each output has a name of its own in outputs",
+                    false => "; each output has an --output of its own",
+                };
+                error.context(called.named("output")).append(of_its_own)
             }
-            _ => error.context(named("output")),
+            _ => error.context(called.named("output")),
         })
     };
     let fetches = fetches.iter().map(output);
     let targets =
-        targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context(named("target"))));
+        targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context(called.named("target"))));
     let needed = graph.needed(fed, &fetches.collect::<Result<Vec<_>>>()?, &targets.collect::<Result<Vec<_>>>()?);
     Ok(needed.into_iter().filter(|&id| graph.is_placeholder(id)).collect())
 }

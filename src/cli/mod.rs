@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod advice;
 mod applied;
 mod bench;
 mod catalogue;
@@ -132,7 +133,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            output::tell(&format!("error: {error}"));
+            output::tell(&format!("error: {}", error.in_words(advice::in_flags)));
             2
         }
     }
@@ -146,8 +147,9 @@ pub fn bench_json(arguments: impl IntoIterator<Item = OsString>) -> Result<Strin
     let command = bench::Bench::augment_args(clap::Command::new("bench").no_binary_name(true));
     let matches = command.try_get_matches_from(arguments);
     let args = matches.and_then(|matches| bench::Bench::from_arg_matches(&matches));
-    let args = args.map_err(|error| Error::invalid_argument(error.to_string().trim().to_owned()))?;
-    crate::tools::words::as_function(|| Ok(bench::document(&args)?.to_string()))
+    let mut args = args.map_err(|error| Error::invalid_argument(error.to_string().trim().to_owned()))?;
+    args.what.called = crate::tools::words::Called::Function;
+    Ok(bench::document(&args)?.to_string())
 }
 
 /// The command, under the name by which this program was called: a crate of ops has it under a name of its own.

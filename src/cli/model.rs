@@ -9,11 +9,11 @@ use crate::formats::{self, LoadOptions};
 use crate::graph::Graph;
 use crate::runtime::{Session, SessionOptions};
 use crate::tools::model::{check, is_meta_graph, read_graph};
-use crate::tools::words::named;
+use crate::tools::words::Called;
 
 /// What is wrong with a --tag for another model than a SavedModel.
-pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {
-    Error::invalid_argument(format!("{} is for SavedModels, which {} is not", named("tag"), path.display()))
+pub(crate) fn tags_of_no_saved_model(path: &Path, called: Called) -> Error {
+    Error::invalid_argument(format!("{} is for SavedModels, which {} is not", called.named("tag"), path.display()))
 }
 
 /// A model that is ready to run.
@@ -32,6 +32,7 @@ impl Model {
         tags: &[String],
         devices: Vec<Arc<dyn Device>>,
         session: SessionOptions,
+        called: Called,
     ) -> Result<Model> {
         check(path)?;
         let mut options = LoadOptions::new().session(session);
@@ -48,12 +49,12 @@ impl Model {
             return Ok(Model::Saved(model));
         }
         if checkpoint.is_some() && !meta {
-            let (option, path) = (named("checkpoint"), path.display());
+            let (option, path) = (called.named("checkpoint"), path.display());
             let message = format!("{option} is for SavedModels and MetaGraphs (.meta), which {path} is not");
             return Err(Error::invalid_argument(message));
         }
         if !tags.is_empty() {
-            return Err(tags_of_no_saved_model(path));
+            return Err(tags_of_no_saved_model(path, called));
         }
         if meta {
             let model = crate::MetaGraph::read_with(path, &options)?;
@@ -62,7 +63,7 @@ impl Model {
             }
             let initialised = model.run_collection("table_initializer");
             initialised.map_err(|error| match checkpoint {
-                None => crate::cli::job::without_checkpoint(error),
+                None => crate::cli::job::without_checkpoint(error, called),
                 Some(_) => error,
             })?;
             return Ok(Model::Meta(model));

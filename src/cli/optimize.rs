@@ -9,7 +9,7 @@ use crate::optimize::rewrite::rewrites;
 use crate::optimize::{PASSES, PassReport};
 use crate::proto;
 use crate::sort::CompactSort as _;
-use crate::tools::words::count;
+use crate::tools::words::{Called, count};
 use crate::tools::{self, Optimized, Unsaved, lacking, read_model};
 use clap::Args;
 
@@ -91,7 +91,7 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     output::check_distinct(&files, &args.model)?;
     let graphs = read_model(&args.model)?;
     if !args.tag.is_empty() && !args.model.is_dir() {
-        return Err(model::tags_of_no_saved_model(&args.model));
+        return Err(model::tags_of_no_saved_model(&args.model, Called::Command));
     }
     if matches!(&graphs[..], [meta] if meta.graph_def.is_none()) {
         return Err(Error::not_found(format!("{} holds no graph", args.model.display())));

@@ -189,6 +189,8 @@ fn unsuitable(value: &Value, dtype: DataType) -> Error {
     // A long list is cut before it is written out.
     let text = match value {
         Value::Array(_) => "a list".to_owned(),
+        // Bytes are written so.
+        Value::Object(object) if object.contains_key("b64") => "a string".to_owned(),
         Value::Object(_) => "an object in braces".to_owned(),
         value => format!("`{}`", shortened(&value.to_string())),
     };

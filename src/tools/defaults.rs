@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::sort::CompactSort as _;
 use crate::tools::callees::Callees;
 use crate::tools::lacking::Lacking;
-use crate::tools::words::{is_function, named};
+use crate::tools::words::Called;
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -27,7 +27,7 @@ pub(crate) struct Defaults {
 ///
 /// # Errors
 /// INVALID_ARGUMENT, with names that can be given, if nothing is left.
-pub(crate) fn defaults(graph: &Graph, lacking: &Lacking) -> Result<Defaults> {
+pub(crate) fn defaults(graph: &Graph, lacking: &Lacking, called: Called) -> Result<Defaults> {
     let usable = usable(graph);
     let (mut fetches, mut targets, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     // An unused placeholder is no answer, and fetching it would only ask for a feed.
@@ -46,7 +46,7 @@ pub(crate) fn defaults(graph: &Graph, lacking: &Lacking) -> Result<Defaults> {
         return Ok(Defaults { fetches, targets, left_out, lacking: names });
     }
     if names.is_empty() {
-        return Err(nothing(graph, &usable, &left_out));
+        return Err(nothing(graph, &usable, &left_out, called));
     }
     // The run's error says what is missing.
     Ok(Defaults { fetches, targets: names, left_out, lacking: Vec::new() })
@@ -62,33 +62,37 @@ pub(crate) fn some(names: &[String]) -> String {
 }
 
 /// Where names of outputs are to be found: a line with what nothing else uses.
-pub(crate) fn ends(graph: &Graph) -> String {
+pub(crate) fn ends(graph: &Graph, called: Called) -> String {
     let sinks = graph.sinks().into_iter().map(|id| graph.node(id));
     let names: Vec<String> =
         sinks.filter(|node| !node.signature.outputs.is_empty()).map(|node| node.name.clone()).collect();
     match names.is_empty() {
         true => String::new(),
         false => {
-            let inspect = if is_function() { "kernlink.tools.inspect" } else { "kernlink inspect" };
+            let inspect = if called.is_function() { "kernlink.tools.inspect" } else { "kernlink inspect" };
             format!("\n`{inspect}` lists what can be computed; nothing else uses {}", some(&names))
         }
     }
 }
 
-/// The error of a graph in which nothing is to be found to compute; what names an output is called `output`.
-pub(crate) fn nothing_to_compute(graph: &Graph, output: &str) -> Error {
+/// The error of a graph in which nothing is to be found to compute; `an_output` is the option that names one.
+pub(crate) fn nothing_to_compute(graph: &Graph, an_output: &str) -> Error {
     Error::invalid_argument(match graph.nodes().iter().find(|node| !node.signature.outputs.is_empty()) {
         _ if graph.nodes().is_empty() => "the graph has no nodes: there is nothing to compute".to_owned(),
         None => "the graph has no node with an output: there is nothing to compute".to_owned(),
         Some(node) => {
-            format!("the graph computes nothing from its inputs: name an {output}, such as {}", shortened(&node.name))
+            format!("the graph computes nothing from its inputs: name {an_output}, such as {}", shortened(&node.name))
         }
     })
 }
 
-fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
+fn nothing(graph: &Graph, usable: &[bool], left_out: &[String], called: Called) -> Error {
+    let (an_output, a_target) = match called.is_function() {
+        true => ("one of outputs", "one of targets"),
+        false => ("an --output", "a --target"),
+    };
     if left_out.is_empty() {
-        return nothing_to_compute(graph, &named("output"));
+        return nothing_to_compute(graph, an_output);
     }
     let mut ends: Vec<bool> = usable.to_vec();
     for id in graph.ids().filter(|id| usable[id.index()]) {
@@ -103,11 +107,9 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     // Names that people chose are in fewer scopes.
     names.compact_sort_by_key(|name| name.matches('/').count());
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
-    let output = named("output");
     Error::invalid_argument(format!(
-        "name an {output}{what}: what nothing else uses changes something or may have no value, and runs only by its \
-         name, as an {output} or a {}: {}",
-        named("target"),
+        "name {an_output}{what}: what nothing else uses changes something or may have no value, and runs only by its \
+         name, as {an_output} or {a_target}: {}",
         some(left_out)
     ))
 }

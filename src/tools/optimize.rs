@@ -245,7 +245,7 @@ fn ends(options: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends,
         }
     };
     if fetches.is_empty() && targets.is_empty() {
-        return Err(nothing_to_compute(graph, &options.called("output")));
+        return Err(nothing_to_compute(graph, if options.by_flags { "an --output" } else { "one of outputs" }));
     }
     let needed = graph.needed(&feeds, &fetches, &targets);
     feeds.extend(placeholders(&mut needed.into_iter()));

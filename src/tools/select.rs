@@ -55,7 +55,7 @@ pub fn select(models: &[PathBuf], signatures: &[String], allow_unknown: bool, by
     let allow = called("allow_unknown");
     if !unknown.is_empty() && !allow_unknown {
         return Err(Error::not_found(format!(
-            "the models need ops that are unknown here:{}\nif another crate of your program declares them, \
+            "the models need ops that are unknown here:{}\nif they are declared elsewhere, \
              {allow} selects them by the attrs of their nodes",
             indented(&unknown)
         )));
@@ -63,8 +63,8 @@ pub fn select(models: &[PathBuf], signatures: &[String], allow_unknown: bool, by
     let underived: Vec<String> = needs.missing_gradients().map(str::to_owned).collect();
     if !underived.is_empty() && !allow_unknown {
         return Err(Error::not_found(format!(
-            "the models ask for gradients that cannot be derived here:{}\nif nothing runs these nodes, or another crate of your \
-             program has what they need, {allow} selects the rest; lines for what such gradients are made of can be added \
+            "the models ask for gradients that cannot be derived here:{}\nif nothing runs these nodes, or what they need is \
+             declared elsewhere, {allow} selects the rest; lines for what such gradients are made of can be added \
              by hand, or your program makes the selection itself (`kernlink::graph::Needs`)",
             indented(&underived)
         )));

@@ -1,49 +1,39 @@
 //! Numbers in sentences, and what options are called in errors.
 
-use std::cell::Cell;
 use std::fmt::Display;
 
-thread_local! {
-    /// Whether what runs was called as a function.
-    static IS_FUNCTION: Cell<bool> = const { Cell::new(false) };
+/// Whom errors speak to: what they call options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// Who runs the command: by its flags.
+    #[default]
+    Command,
+    /// Who calls a function: by its arguments.
+    Function,
 }
 
-/// Does `work` of the command, which was called as a function: errors that this thread meets call options by the names of its
-/// arguments, and not by flags.
-pub(crate) fn as_function<R>(work: impl FnOnce() -> R) -> R {
-    /// What was so before, also if `work` panics.
-    struct Before(bool);
+impl Called {
+    /// Whether options are arguments of a function.
+    pub(crate) fn is_function(self) -> bool {
+        self == Called::Function
+    }
 
-    impl Drop for Before {
-        fn drop(&mut self) {
-            IS_FUNCTION.set(self.0);
+    /// What an option is called: `--input`, or `inputs` as the argument of a function.
+    pub(crate) fn named(self, option: &str) -> String {
+        match option {
+            _ if !self.is_function() => format!("--{option}"),
+            // Those that are given several times.
+            "input" | "output" | "tag" | "target" => format!("{option}s"),
+            one => one.replace('-', "_"),
         }
     }
 
-    let _before = Before(IS_FUNCTION.replace(true));
-    work()
-}
-
-/// Whether options are arguments of a function.
-pub(crate) fn is_function() -> bool {
-    IS_FUNCTION.get()
-}
-
-/// What errors call an option: `--input`, or `inputs` as the argument of a function.
-pub(crate) fn named(option: &str) -> String {
-    match option {
-        _ if !is_function() => format!("--{option}"),
-        // Those that are given several times.
-        "input" | "output" | "tag" | "target" => format!("{option}s"),
-        one => one.replace('-', "_"),
-    }
-}
-
-/// An option with a value: `--name my-ops`, or `name='my-ops'`.
-pub(crate) fn option(option: &str, value: &str) -> String {
-    match is_function() {
-        true => format!("{}='{value}'", named(option)),
-        false => format!("--{option} {value}"),
+    /// An option with a value: `--name my-ops`, or `name='my-ops'`.
+    pub(crate) fn option(self, option: &str, value: &str) -> String {
+        match self {
+            Called::Function => format!("{}='{value}'", self.named(option)),
+            Called::Command => format!("--{option} {value}"),
+        }
     }
 }
 
@@ -59,16 +49,10 @@ mod tests {
 
     #[test]
     fn options_are_arguments_where_the_command_is_a_function() {
-        let names = || [named("input"), named("warm-up"), named("signature"), option("name", "my-ops")];
-        let flags = ["--input", "--warm-up", "--signature", "--name my-ops"];
-        assert_eq!(names(), flags);
-        assert_eq!(as_function(names), ["inputs", "warm_up", "signature", "name='my-ops'"]);
-        let still = as_function(|| {
-            as_function(|| ());
-            is_function()
-        });
-        assert!(still);
-        let panics = std::panic::catch_unwind(|| as_function(|| panic!("on purpose")));
-        assert!(panics.is_err() && names() == flags);
+        let names = |called: Called| {
+            [called.named("input"), called.named("warm-up"), called.named("signature"), called.option("name", "my-ops")]
+        };
+        assert_eq!(names(Called::Command), ["--input", "--warm-up", "--signature", "--name my-ops"]);
+        assert_eq!(names(Called::Function), ["inputs", "warm_up", "signature", "name='my-ops'"]);
     }
 }

@@ -169,7 +169,7 @@ fn verify_says_what_failed() {
 fn chains_of_thousands_of_functions_are_told_apart_from_endless_ones() {
     let file = folder("chains").join("chain.pb");
     let model = save("chain.pb", &chain(20_000, false));
-    let deep = ["is called within 1000 other calls", "SessionOptions::call_depth", "--call-depth N"];
+    let deep = ["is called within 1000 other calls", "it must allow more: `--call-depth N`"];
     bad(&["run", &model], 2, &deep);
     bad(&["bench", &model], 2, &deep);
     for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warm-up=0"]] {

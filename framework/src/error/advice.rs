@@ -63,7 +63,7 @@ impl fmt::Display for Advice {
             Advice::BringOps => {
                 f.write_str("a crate that declares it must be named in the program: `use that_crate as _;`")
             }
-            Advice::LoadLibrary => f.write_str("a library of ops that has it is loaded by `--library FILE`"),
+            Advice::LoadLibrary => f.write_str("`kernlink::load_op_library(path)` loads a library of ops that has it"),
             Advice::Select(file) => write!(
                 f,
                 "add it: run `kernlink select MODEL... > {file}` with every model that the program is to run, and build again \
@@ -73,7 +73,7 @@ impl fmt::Display for Advice {
             Advice::LeaveOutPass { name, variable } => {
                 write!(f, "`{variable}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out")
             }
-            Advice::ListRewrites => f.write_str("`kernlink optimize --help` lists"),
+            Advice::ListRewrites => f.write_str("`PASSES` and `rewrites()` of `kernlink::optimize` list"),
             Advice::Said(words) => f.write_str(words),
         }
     }
@@ -87,11 +87,11 @@ pub(super) struct Advised {
 }
 
 impl Advised {
-    /// The advice in a message that became another, with so much more before what it was; `None` if that was cut there.
-    pub(super) fn followed(mut self, was: &str, message: &str, before: usize) -> Option<Advised> {
-        let text = was.get(self.at.clone())?;
+    /// Has it stand in a message that became another, with so much more before what it was; false if that was cut there.
+    pub(super) fn follow(&mut self, was: &str, message: &str, before: usize) -> bool {
+        let text = was.get(self.at.clone());
         self.at = self.at.start + before..self.at.end + before;
-        (message.get(self.at.clone()) == Some(text)).then_some(self)
+        text.is_some() && message.get(self.at.clone()) == text
     }
 }
 
@@ -107,15 +107,30 @@ mod tests {
     #[test]
     fn advice_has_other_words_wherever_it_stands() {
         let plain = Error::not_found("no op");
-        assert_eq!((plain.advice(), plain.clone().in_words(loud).message()), (None, "no op"));
+        assert_eq!((plain.advice().count(), plain.clone().in_words(loud).message()), (0, "no op"));
         let error = plain.advise("; ", Advice::BringOps, " (or not)");
-        assert_eq!(error.advice(), Some(&Advice::BringOps));
+        assert!(error.advice().eq([&Advice::BringOps]));
         assert_eq!(error.message(), format!("no op; {} (or not)", Advice::BringOps));
         let error = error.context("a graph").append(" at the end").at_node("n", "Op", "");
         assert_eq!(error.clone().in_words(loud).message(), "a graph: no op; <BringOps> (or not) at the end");
         assert!(error.to_string().contains("`use that_crate as _;` (or not) at the end\n  in node `n`"), "{error}");
         let again = error.in_words(loud);
         assert_eq!(again.clone().in_words(|_| String::new()).message(), again.message());
+    }
+
+    #[test]
+    fn each_piece_of_advice_has_other_words() {
+        let select = || Advice::Select("FILE".to_owned());
+        let error = Error::not_found("no op").advise_all("; ", vec![select(), Advice::BringOps]).context("a graph");
+        let error = error.append("!").advise("; ", Advice::NestMoreDeeply, " or so").context("é");
+        assert!(error.advice().eq([&select(), &Advice::BringOps, &Advice::NestMoreDeeply]));
+        let expected = "é: a graph: no op; <Select(\"FILE\")>; <BringOps>!; <NestMoreDeeply> or so";
+        assert_eq!(error.in_words(loud).message(), expected);
+        // What follows may cut one of them.
+        let long = "x".repeat(2 * MAX_MESSAGE);
+        let error = Error::not_found("no op").advise("; ", select(), &long).advise("; ", Advice::BringOps, "");
+        assert_eq!(error.advice().next(), Some(&select()));
+        assert!(error.in_words(loud).message().starts_with("no op; <Select(\"FILE\")>xxx"));
     }
 
     #[test]
@@ -126,13 +141,16 @@ mod tests {
             error.clone().in_words(|_| String::new()).message().len(),
             error.message().len() - Advice::BringOps.to_string().len()
         );
-        for error in [
-            error.clone().context(&long),
-            error.clone().append(&long),
-            Error::internal(&*long).advise("; ", Advice::BringOps, &long),
+        // The middle of what is too long is cut.
+        for (error, is_there) in [
+            (error.clone().context(&long), false),
+            (error.clone().append(&long), true),
+            (Error::internal(&*long).advise("; ", Advice::BringOps, &long), false),
         ] {
-            let changed = error.clone().in_words(loud);
-            assert!(changed.message().contains(&loud(&Advice::BringOps)) == error.advice().is_some());
+            assert_eq!(error.advice().count(), usize::from(is_there));
+            let words = [Advice::BringOps.to_string(), loud(&Advice::BringOps)];
+            let has = |error: &Error| words.each_ref().map(|words| error.message().contains(words.as_str()));
+            assert_eq!((has(&error), has(&error.clone().in_words(loud))), ([is_there, false], [false, is_there]));
         }
     }
 }

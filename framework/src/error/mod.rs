@@ -243,7 +243,7 @@ struct Inner {
     /// Whether what is missing is a resource.
     is_missing_resource: bool,
     /// What to do, and where the message says it.
-    advised: Option<Advised>,
+    advised: Vec<Advised>,
     node: Option<NodeContext>,
 }
 
@@ -302,8 +302,15 @@ impl Error {
     }
 
     fn raised(code: Code, message: String, location: &'static Location<'static>) -> Error {
-        let inner =
-            Inner { code, message, location, panicked_at: None, is_missing_resource: false, advised: None, node: None };
+        let inner = Inner {
+            code,
+            message,
+            location,
+            panicked_at: None,
+            is_missing_resource: false,
+            advised: Vec::new(),
+            node: None,
+        };
         Error(Box::new(inner))
     }
 
@@ -382,20 +389,21 @@ impl Error {
     /// The same error with another message, in which so much stands before what it was.
     fn with_message(mut self, message: String, before: usize) -> Error {
         let was = std::mem::replace(&mut self.0.message, message);
-        self.0.advised = self.0.advised.and_then(|advised| advised.followed(&was, &self.0.message, before));
+        let Inner { advised, message, .. } = &mut *self.0;
+        advised.retain_mut(|advised| advised.follow(&was, message, before));
         self
     }
 
-    /// The same error with a separator, what to do, and more text after its message. An error has one piece of advice: an
-    /// earlier one becomes part of the message.
-    pub fn advise(mut self, separator: &str, advice: Advice, text: impl fmt::Display) -> Error {
+    /// The same error with a separator, what to do, and more text after its message, behind the advice that it has.
+    pub fn advise(self, separator: &str, advice: Advice, text: impl fmt::Display) -> Error {
         let words = advice.to_string();
         let start = self.0.message.len() + separator.len();
         let at = start..start + words.len();
-        self.0.message = Message::of(format_args!("{}{separator}{words}{text}", self.0.message));
-        let is_whole = self.0.message.get(at.clone()) == Some(&*words);
-        self.0.advised = is_whole.then_some(Advised { advice, at });
-        self
+        let mut error = self.append(format_args!("{separator}{words}{text}"));
+        if error.0.message.get(at.clone()) == Some(&*words) {
+            error.0.advised.push(Advised { advice, at });
+        }
+        error
     }
 
     /// The same error with several pieces of advice, each behind a separator.
@@ -403,14 +411,15 @@ impl Error {
         all.into_iter().fold(self, |error, advice| error.advise(separator, advice, ""))
     }
 
-    /// What to do about it, if the message has that in words that depend on who reads it.
-    pub fn advice(&self) -> Option<&Advice> {
-        self.0.advised.as_ref().map(|advised| &advised.advice)
+    /// What to do about it, as far as the message has that in words that depend on who reads it, in the order of the message.
+    pub fn advice(&self) -> impl Iterator<Item = &Advice> {
+        self.0.advised.iter().map(|advised| &advised.advice)
     }
 
     /// The same error with other words for what to do.
-    pub fn in_words(mut self, words: impl FnOnce(&Advice) -> String) -> Error {
-        if let Some(Advised { advice, at }) = self.0.advised.take() {
+    pub fn in_words(mut self, words: impl Fn(&Advice) -> String) -> Error {
+        // From the back, as the places of what stands before stay.
+        while let Some(Advised { advice, at }) = self.0.advised.pop() {
             self.0.message.replace_range(at, &words(&advice));
         }
         self

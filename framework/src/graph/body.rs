@@ -134,6 +134,21 @@ impl Graph {
         functions.reached(calls.iter()).into_iter().map(str::to_owned).collect()
     }
 
+    /// Adds functions of another graph's library, and those that they can come to call, to this one's, as far as it has none of their
+    /// names; returns the names of what it adds. All at once takes no longer than one by itself: what is there is shared.
+    pub fn bring_functions(&mut self, from: &Graph, names: &[&str]) -> Vec<String> {
+        let Some(other) = from.functions.as_deref() else { return Vec::new() };
+        let calls: Vec<FunctionRef> =
+            names.iter().map(|name| FunctionRef { name: (*name).to_owned(), ..FunctionRef::default() }).collect();
+        match self.functions.as_deref().unwrap_or(&Library::default()).joined(other, calls.iter()) {
+            None => Vec::new(),
+            Some((library, added)) => {
+                self.functions = Some(Arc::new(library));
+                added
+            }
+        }
+    }
+
     /// Removes the functions of other names than these, and than those that these call.
     pub(crate) fn retain_functions(&mut self, names: &HashSet<String>) {
         let Some(functions) = self.functions.as_deref() else { return };

@@ -161,9 +161,13 @@ pub(crate) fn faults_error(faults: &[String], advice: Option<Advice>, node: &str
     match (faults, advice) {
         ([fault], Some(advice)) => Error::invalid_argument(&**fault).advise(": ", advice, end),
         ([fault], None) => Error::invalid_argument(format!("{fault}{end}")),
-        _ => {
+        (_, advice) => {
             let end = format!("\n  {} errors{}", faults.len(), end.replacen("\n ", "", 1));
-            Error::invalid_argument(format!("{}{end}", faults.join("\n")))
+            let error = Error::invalid_argument(faults.join("\n"));
+            match advice {
+                Some(advice) => error.advise("\n  ", advice, end),
+                None => error.append(end),
+            }
         }
     }
 }

@@ -286,6 +286,26 @@ impl Library {
         Some(Library::with(functions.cloned().collect(), gradients.cloned().collect()))
     }
 
+    /// The functions of this library, and those of another that calls can come to run and that it lacks, with their names. They are
+    /// shared with the other. `None` if it lacks none.
+    pub(super) fn joined<'c>(
+        &self,
+        other: &Library,
+        calls: impl Iterator<Item = &'c FunctionRef>,
+    ) -> Option<(Library, Vec<String>)> {
+        let mut lacking = other.reached(calls);
+        lacking.retain(|name| self.place(name).is_none());
+        if lacking.is_empty() {
+            return None;
+        }
+        let lacks = |function: &&Arc<FunctionDef>| function.signature.is_some() && lacking.contains(name_of(function));
+        let functions = self.shared().chain(other.shared().filter(lacks)).cloned().collect();
+        let others = other.gradients.iter().filter(|gradient| lacking.contains(&*gradient.function_name));
+        let gradients = self.gradients.iter().chain(others).cloned().collect();
+        let names = lacking.iter().map(|name| (*name).to_owned()).collect();
+        Some((Library::with(functions, gradients), names))
+    }
+
     /// The functions that nodes name in their attrs, and those that their bodies name in turn.
     pub(super) fn reachable<'a>(&'a self, nodes: &'a [NodeDef]) -> Vec<&'a FunctionDef> {
         let mut seen = HashSet::new();

@@ -368,7 +368,7 @@ mod tests {
         assert!(registry.op("Svd").err().unwrap().message().ends_with(linked));
         assert_eq!(registry.advice(["Svd"]), [Advice::BringOps]);
         assert_eq!(registry.absence("Frobnicate"), Some(Absence::Unknown));
-        assert_eq!(registry.op("Frobnicate").err().unwrap().advice(), Some(&Advice::BringOps));
+        assert!(registry.op("Frobnicate").err().unwrap().advice().eq([&Advice::BringOps]));
         assert!(matches!(registry.absence("Rfft"), Some(Absence::Feature(feature)) if feature.contains("`signal`")));
         assert!(registry.op("Rfft").err().unwrap().to_string().contains("the Cargo feature `signal` of"));
         assert_eq!(registry.advice(["Rfft"]), []);

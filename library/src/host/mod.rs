@@ -24,6 +24,7 @@ mod shape;
 mod status;
 mod string;
 mod tensor;
+mod words;
 
 pub use boundary::{guarded, report, text};
 pub use buffer::{buffer_of, bytes_of, fill};

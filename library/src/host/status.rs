@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use kernlink_framework::{Code, Error, Result};
 
 use super::guarded;
+use super::words::in_c;
 use crate::abi::{TF_Code, TF_Status};
 
 /// What is behind a `TF_Status`.
@@ -73,9 +74,9 @@ pub(super) fn code_of(number: TF_Code) -> Code {
     Code::ALL.into_iter().find(|known| *known as TF_Code == number).unwrap_or(Code::Unknown)
 }
 
-/// The message, with the node as TensorFlow names it.
+/// The message in words for C, with the node as TensorFlow names it.
 fn message_of(error: &Error) -> CString {
-    let mut message = error.message().to_owned();
+    let mut message = error.clone().in_words(in_c).message().to_owned();
     if let Some(node) = error.node() {
         message.push_str("\n\t [[{{node ");
         message.push_str(&node.node);

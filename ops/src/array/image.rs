@@ -32,7 +32,7 @@ pub enum Resizing {
     input("grads: float", "The gradient of the resized images."),
     input("original_image: T", "The images, whose size alone matters."),
     output("output: T"),
-    shape_fn = shapes::shape_of_input::<1>,
+    shape_fn = shapes::resized_back_shape,
 )]
 pub struct ResizeBilinearGrad;
 

@@ -30,7 +30,7 @@ pub enum OtherResizing {
     input("grads: float", "The gradient of the resized images."),
     input("original_image: T", "The images, whose size alone matters."),
     output("output: T", "The gradient of the original images, of their shape."),
-    shape_fn = shapes::shape_of_input::<1>,
+    shape_fn = shapes::resized_back_shape,
 )]
 pub struct ResizeBicubicGrad;
 
@@ -64,6 +64,6 @@ pub struct ScaleAndTranslate;
     input("scale: float", "As in `ScaleAndTranslate`."),
     input("translation: float", "As in `ScaleAndTranslate`."),
     output("output: T", "The gradient of the original images, of their shape."),
-    shape_fn = shapes::shape_of_input::<1>,
+    shape_fn = shapes::resized_back_shape,
 )]
 pub struct ScaleAndTranslateGrad;

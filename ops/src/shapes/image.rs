@@ -42,3 +42,20 @@ pub fn rows_and_columns(c: &InferenceContext<'_>, size: usize) -> Result<[DimHan
         _ => [c.unknown_dim(), c.unknown_dim()],
     })
 }
+
+/// Output 0 of the gradients of resizing: as many images, of as many channels, as input 0, the gradient, has, in the size of input 1, the
+/// images; what is not known of the gradient is that of the images.
+///
+/// # Errors
+/// None: what is of another rank than 4 is refused when it runs.
+pub fn resized_back_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let (grads, images) = (c.input(0), c.input(1));
+    if c.rank(grads) != Some(4) || c.rank(images) != Some(4) {
+        return output_shape(c, images);
+    }
+    let of = |axis: i64| match c.value_known(c.dim(grads, axis)) {
+        true => c.dim(grads, axis),
+        false => c.dim(images, axis),
+    };
+    output_shape(c, c.make_shape([of(0), c.dim(images, 1), c.dim(images, 2), of(3)]))
+}

@@ -7,7 +7,7 @@
 //! | pooling | [`avg_pool_shape`], [`max_pool_shape`] (also `_with_explicit_padding`), [`max_pool_v2_shape`], [`pool3d_shape`], and their gradients |
 //! | biases and norms | [`bias_add_shape`], [`bias_add_grad_shape`], [`fused_batch_norm_shape`], [`fused_batch_norm_v3_shape`], [`fused_batch_norm_ex_shape`], and their gradients |
 //! | quantized | [`quantized_conv2d_shape`], [`fused_quantized_conv2d_shape`], [`fused_quantized_depthwise_conv2d`], [`quantized_avg_pool_shape`], [`quantize_v2_shape`], [`quantized_unchanged`], [`with_ranges`] |
-//! | images in other sizes | [`resize_shape`], [`sized_images_of`], [`sized_images`] |
+//! | images in other sizes | [`resize_shape`], [`resized_back_shape`], [`sized_images_of`], [`sized_images`] |
 //! | windows | [`Padding`], [`TensorFormat`], [`Axis`], [`get_windowed_output_size_from_dims`], [`get_windowed_output_size_from_dims_v2`], [`make_shape_from_format`] |
 //! | element-wise | [`broadcast_binary_op`], [`broadcast_binary_op_output_shape_fn`], [`fused_element_wise_shape`] |
 //! | arrays | [`reshape_shape`], [`concat_shape`], [`concat_v2_shape`], [`quantized_concat_shape`], [`quantized_concat_v2_shape`], [`slice_shape`], [`strided_slice_shape`], [`gather_nd_shape`], [`scatter_nd_shape_helper`] |

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use clap::Args;
 
 use crate::cli::{output, shell};
-use crate::tools::words::{as_function, option};
+use crate::tools::words::Called;
 
 /// Writes a crate: an op with a kernel, a test, and this command with the op in it.
 #[derive(Args)]
@@ -50,7 +50,7 @@ const GPU_FILES: [File; 2] = [
 ];
 
 pub(crate) fn new(args: &New) -> Result<()> {
-    output::print(&write_crate(args)?)
+    output::print(&write_crate(args, Called::Command)?)
 }
 
 /// Writes a crate with an op, and says what was written and what to do with it. Its name is that of the folder unless one is given; it
@@ -60,13 +60,13 @@ pub(crate) fn new(args: &New) -> Result<()> {
 /// INVALID_ARGUMENT for a name that no crate can have; those of a folder that is not empty, and of the system.
 pub fn new_crate(dir: &Path, name: Option<&str>, kernlink: Option<&Path>, gpu: bool) -> Result<String> {
     let (name, kernlink) = (name.map(str::to_owned), kernlink.map(Path::to_owned));
-    as_function(|| write_crate(&New { dir: dir.to_owned(), name, kernlink, gpu }))
+    write_crate(&New { dir: dir.to_owned(), name, kernlink, gpu }, Called::Function)
 }
 
-fn write_crate(args: &New) -> Result<String> {
-    let name = name::of(args.name.as_deref(), &args.dir)?;
+fn write_crate(args: &New, called: Called) -> Result<String> {
+    let name = name::of(args.name.as_deref(), &args.dir, called)?;
     place::check(&args.dir)?;
-    let kernlink = args.kernlink.as_deref().map(place::checkout).transpose()?;
+    let kernlink = args.kernlink.as_deref().map(|path| place::checkout(path, called)).transpose()?;
     std::fs::create_dir_all(&args.dir)
         .map_err(|error| Error::from_io(format!("cannot make {}", args.dir.display()), &error))?;
     let workspace = place::workspace_around(&args.dir);
@@ -95,7 +95,7 @@ fn write_crate(args: &New) -> Result<String> {
     if kernlink.is_none() {
         text += "It depends on the published crate; where Cargo finds none, give a checkout in its Cargo.toml: \
                  kernlink = { path = \"CHECKOUT\" }, as ";
-        text += &format!("`new` writes it with {}.\n", option("kernlink", "CHECKOUT"));
+        text += &format!("`new` writes it with {}.\n", called.option("kernlink", "CHECKOUT"));
     }
     text += "The first of these commands compiles Kernlink, which takes minutes.\n";
     text += &format!("Try it, as its README.md says:\n  cd {}\n", shell::path(&args.dir));

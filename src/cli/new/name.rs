@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result, shortened};
-use crate::tools::words::option;
+use crate::tools::words::Called;
 
 /// The most characters that crates.io takes.
 const MAX_LENGTH: usize = 64;
@@ -23,19 +23,19 @@ const KEYWORDS: [&str; 52] = [
 ///
 /// # Errors
 /// INVALID_ARGUMENT, with a name that would do, if it is no name for a crate without warnings.
-pub(super) fn of(given: Option<&str>, dir: &Path) -> Result<String> {
+pub(super) fn of(given: Option<&str>, dir: &Path, called: Called) -> Result<String> {
     let absolute = std::path::absolute(dir);
     let absolute = absolute.map_err(|error| Error::from_io(format!("the folder `{}`", dir.display()), &error))?;
     let folder = || absolute.file_name().map(|name| name.to_string_lossy().into_owned());
     let Some(name) = given.map(str::to_owned).or_else(folder) else {
-        let name = option("name", "NAME");
+        let name = called.option("name", "NAME");
         return Err(Error::invalid_argument(format!("{} names no folder: add {name}", dir.display())));
     };
     let Some(why) = fault(&name) else { return Ok(name) };
     let instead = match like(&name) {
-        Some(other) if given.is_none() => format!("; add {}, or another name", option("name", &other)),
+        Some(other) if given.is_none() => format!("; add {}, or another name", called.option("name", &other)),
         Some(other) => format!("; {other} would do"),
-        None if given.is_none() => format!("; add {}", option("name", "NAME")),
+        None if given.is_none() => format!("; add {}", called.option("name", "NAME")),
         None => String::new(),
     };
     Err(Error::invalid_argument(format!("`{}` is no name for a crate: {why}{instead}", shortened(&name))))
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn names_that_cargo_or_rustc_would_refuse_are_refused() {
         for name in ["my-ops", "ops2", "a_b-c"] {
-            assert_eq!(of(Some(name), Path::new("x")).unwrap(), name);
-            assert_eq!(of(None, &Path::new("somewhere").join(name)).unwrap(), name);
+            assert_eq!(of(Some(name), Path::new("x"), Called::Command).unwrap(), name);
+            assert_eq!(of(None, &Path::new("somewhere").join(name), Called::Command).unwrap(), name);
         }
         for (name, words) in [
             ("", "it is empty"),
@@ -110,12 +110,12 @@ mod tests {
             ("../x", "begin with a letter"),
             (&*"x".repeat(65), "more than 64"),
         ] {
-            let error = of(Some(name), Path::new("x")).unwrap_err();
+            let error = of(Some(name), Path::new("x"), Called::Command).unwrap_err();
             assert!(error.message().contains(words), "{name}: {error}");
         }
-        let error = of(None, Path::new("My Ops")).unwrap_err();
+        let error = of(None, Path::new("My Ops"), Called::Command).unwrap_err();
         assert!(error.message().contains("add --name my-ops"), "{error}");
-        let error = of(None, Path::new("/")).unwrap_err();
+        let error = of(None, Path::new("/"), Called::Command).unwrap_err();
         assert!(error.message().contains("add --name NAME"), "{error}");
     }
 }

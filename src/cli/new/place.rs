@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result};
-use crate::tools::words::named;
+use crate::tools::words::Called;
 
 /// Refuses a folder in which something is.
 pub(super) fn check(dir: &Path) -> Result<()> {
@@ -25,22 +25,23 @@ pub(super) fn check(dir: &Path) -> Result<()> {
 ///
 /// # Errors
 /// NOT_FOUND or FAILED_PRECONDITION if Kernlink's facade is not there.
-pub(super) fn checkout(path: &Path) -> Result<PathBuf> {
+pub(super) fn checkout(path: &Path, called: Called) -> Result<PathBuf> {
     let manifest = path.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).map_err(|error| {
-        Error::from_io(format!("{}: cannot read {}", named("kernlink"), manifest.display()), &error)
+        Error::from_io(format!("{}: cannot read {}", called.named("kernlink"), manifest.display()), &error)
     })?;
     if !text.lines().any(|line| line.split_whitespace().eq(["name", "=", "\"kernlink\""])) {
         return Err(Error::new(
             Code::FailedPrecondition,
             format!(
                 "{}: {} is not that of the crate `kernlink`: give the root of a checkout",
-                named("kernlink"),
+                called.named("kernlink"),
                 manifest.display()
             ),
         ));
     }
-    path.canonicalize().map_err(|error| Error::from_io(format!("{} {}", named("kernlink"), path.display()), &error))
+    path.canonicalize()
+        .map_err(|error| Error::from_io(format!("{} {}", called.named("kernlink"), path.display()), &error))
 }
 
 /// The folder of the nearest workspace that a folder is inside of. Cargo refuses a crate there that neither is its member
