@@ -65,6 +65,16 @@ class Eig(NamedTuple):
     e: Tensor
     v: Tensor
 
+class FakeQuantWithMinMaxVarsGradient(NamedTuple):
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
+class FakeQuantWithMinMaxVarsPerChannelGradient(NamedTuple):
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
 class FusedBatchNorm(NamedTuple):
     y: Tensor
     batch_mean: Tensor
@@ -157,6 +167,91 @@ class Qr(NamedTuple):
     q: Tensor
     r: Tensor
 
+class QuantizeAndDequantizeV4Grad(NamedTuple):
+    input_backprop: Tensor
+    input_min_backprop: Tensor
+    input_max_backprop: Tensor
+
+class QuantizeDownAndShrinkRange(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+class QuantizeV2(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+class QuantizedAdd(NamedTuple):
+    z: Tensor
+    min_z: Tensor
+    max_z: Tensor
+
+class QuantizedAvgPool(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+class QuantizedBatchNormWithGlobalNormalization(NamedTuple):
+    result: Tensor
+    result_min: Tensor
+    result_max: Tensor
+
+class QuantizedBiasAdd(NamedTuple):
+    output: Tensor
+    min_out: Tensor
+    max_out: Tensor
+
+class QuantizedConcat(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+class QuantizedConv2D(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+class QuantizedInstanceNorm(NamedTuple):
+    y: Tensor
+    y_min: Tensor
+    y_max: Tensor
+
+class QuantizedMatMul(NamedTuple):
+    out: Tensor
+    min_out: Tensor
+    max_out: Tensor
+
+class QuantizedMaxPool(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+class QuantizedMul(NamedTuple):
+    z: Tensor
+    min_z: Tensor
+    max_z: Tensor
+
+class QuantizedRelu(NamedTuple):
+    activations: Tensor
+    min_activations: Tensor
+    max_activations: Tensor
+
+class QuantizedRelu6(NamedTuple):
+    activations: Tensor
+    min_activations: Tensor
+    max_activations: Tensor
+
+class QuantizedReshape(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+class QuantizedResizeBilinear(NamedTuple):
+    resized_images: Tensor
+    out_min: Tensor
+    out_max: Tensor
+
 class RaggedFillEmptyRows(NamedTuple):
     output_value_rowids: Tensor
     output_values: Tensor
@@ -187,6 +282,24 @@ class RefMerge(NamedTuple):
 class RefSwitch(NamedTuple):
     output_false: Tensor
     output_true: Tensor
+
+class RequantizationRange(NamedTuple):
+    output_min: Tensor
+    output_max: Tensor
+
+class RequantizationRangePerChannel(NamedTuple):
+    output_min: Tensor
+    output_max: Tensor
+
+class Requantize(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+class RequantizePerChannel(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
 
 class SampleDistortedBoundingBox(NamedTuple):
     begin: Tensor

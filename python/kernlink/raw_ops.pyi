@@ -1155,6 +1155,19 @@ def DepthwiseConv2dNativeBackpropInput(
 ) -> Tensor:
     """The gradient of `DepthwiseConv2dNative` with respect to its input."""
 
+def Dequantize(
+    *,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    mode: Literal['MIN_COMBINED', 'MIN_FIRST', 'SCALED'] = 'MIN_COMBINED',
+    narrow_range: bool = False,
+    axis: int = -1,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The values that quantized numbers stand for, the other way round of [`QuantizeV2`]."""
+
 def DeserializeManySparse(
     *,
     serialized_sparse: TensorLike,
@@ -1407,6 +1420,75 @@ def FIFOQueueV2(
 
 def FakeParam(*, dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A result that a function must have but that is never used."""
+
+def FakeQuantWithMinMaxArgs(
+    *,
+    inputs: TensorLike,
+    min: float = -6.0,
+    max: float = 6.0,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Values that are rounded to those that a few bits tell apart, in a range that attrs say."""
+
+def FakeQuantWithMinMaxArgsGradient(
+    *,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: float = -6.0,
+    max: float = 6.0,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`FakeQuantWithMinMaxArgs`]: what flows where the values lie in the range."""
+
+def FakeQuantWithMinMaxVars(
+    *,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Values that are rounded to those that a few bits tell apart, in a range that inputs say."""
+
+def FakeQuantWithMinMaxVarsGradient(
+    *,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> _outputs.FakeQuantWithMinMaxVarsGradient:
+    """The gradient of [`FakeQuantWithMinMaxVars`]."""
+
+def FakeQuantWithMinMaxVarsPerChannel(
+    *,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[`FakeQuantWithMinMaxVars`] with a range for each channel, which is the last dimension."""
+
+def FakeQuantWithMinMaxVarsPerChannelGradient(
+    *,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> _outputs.FakeQuantWithMinMaxVarsPerChannelGradient:
+    """The gradient of [`FakeQuantWithMinMaxVarsPerChannel`]."""
 
 def FakeQueue(*, resource: TensorLike, name: str | None = None) -> Tensor:
     """The queue behind a resource handle as a reference, for ops that take one."""
@@ -2814,6 +2896,283 @@ def Prod(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: 
 def Qr(*, input: TensorLike, full_matrices: bool = False, name: str | None = None) -> _outputs.Qr:
     """Unitary matrices `q` and upper triangular matrices `r` for which `input = q r`."""
 
+def QuantizeAndDequantize(
+    *,
+    input: TensorLike,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    input_min: float = 0.0,
+    input_max: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Values that are quantized and turned back, in a range that attrs say or that of the values."""
+
+def QuantizeAndDequantizeV2(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: Literal['HALF_TO_EVEN', 'HALF_UP'] = 'HALF_TO_EVEN',
+    narrow_range: bool = False,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Values that are quantized and turned back, in a range that inputs say or that of the values."""
+
+def QuantizeAndDequantizeV3(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    num_bits: TensorLike,
+    signed_input: bool = True,
+    range_given: bool = True,
+    narrow_range: bool = False,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """[`QuantizeAndDequantizeV2`] whose number of bits is an input; a half becomes the even number."""
+
+def QuantizeAndDequantizeV4(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: Literal['HALF_TO_EVEN', 'HALF_UP'] = 'HALF_TO_EVEN',
+    narrow_range: bool = False,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """[`QuantizeAndDequantizeV2`] whose gradient stops outside of the range."""
+
+def QuantizeAndDequantizeV4Grad(
+    *,
+    gradients: TensorLike,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    axis: int = -1,
+    name: str | None = None,
+) -> _outputs.QuantizeAndDequantizeV4Grad:
+    """The gradient of [`QuantizeAndDequantizeV4`]."""
+
+def QuantizeDownAndShrinkRange(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.QuantizeDownAndShrinkRange:
+    """Numbers of 32 bits as numbers of 8, in the range that they take."""
+
+def QuantizeV2(
+    *,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
+    mode: Literal['MIN_COMBINED', 'MIN_FIRST', 'SCALED'] = 'MIN_COMBINED',
+    round_mode: Literal['HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'] = 'HALF_AWAY_FROM_ZERO',
+    narrow_range: bool = False,
+    axis: int = -1,
+    ensure_minimum_range: float = 0.01,
+    name: str | None = None,
+) -> _outputs.QuantizeV2:
+    """Values as the numbers of a few bits."""
+
+def QuantizedAdd(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    min_x: TensorLike,
+    max_x: TensorLike,
+    min_y: TensorLike,
+    max_y: TensorLike,
+    Toutput: DTypeLike = _dtypes.qint32,
+    name: str | None = None,
+) -> _outputs.QuantizedAdd:
+    """The sum of two tensors of quantized numbers. One may be a scalar, or have the last dimensions of the other."""
+
+def QuantizedAvgPool(
+    *,
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> _outputs.QuantizedAvgPool:
+    """The means of windows of quantized images."""
+
+def QuantizedBatchNormWithGlobalNormalization(
+    *,
+    t: TensorLike,
+    t_min: TensorLike,
+    t_max: TensorLike,
+    m: TensorLike,
+    m_min: TensorLike,
+    m_max: TensorLike,
+    v: TensorLike,
+    v_min: TensorLike,
+    v_max: TensorLike,
+    beta: TensorLike,
+    beta_min: TensorLike,
+    beta_max: TensorLike,
+    gamma: TensorLike,
+    gamma_min: TensorLike,
+    gamma_max: TensorLike,
+    out_type: DTypeLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> _outputs.QuantizedBatchNormWithGlobalNormalization:
+    """Quantized images that are brought to mean zero and variance one, with statistics that are given."""
+
+def QuantizedBiasAdd(
+    *,
+    input: TensorLike,
+    bias: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_bias: TensorLike,
+    max_bias: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.QuantizedBiasAdd:
+    """Quantized numbers to which a bias is added along the last dimension."""
+
+def QuantizedConcat(
+    *,
+    concat_dim: TensorLike,
+    values: Sequence[TensorLike],
+    input_mins: Sequence[TensorLike],
+    input_maxes: Sequence[TensorLike],
+    name: str | None = None,
+) -> _outputs.QuantizedConcat:
+    """Tensors of quantized numbers that are joined along a dimension, in the range that holds all."""
+
+def QuantizedConv2D(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_filter: TensorLike,
+    max_filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    out_type: DTypeLike = _dtypes.qint32,
+    dilations: Sequence[int] = [1, 1, 1, 1],
+    name: str | None = None,
+) -> _outputs.QuantizedConv2D:
+    """A convolution of quantized images."""
+
+def QuantizedInstanceNorm(
+    *,
+    x: TensorLike,
+    x_min: TensorLike,
+    x_max: TensorLike,
+    output_range_given: bool = False,
+    given_y_min: float = 0.0,
+    given_y_max: float = 0.0,
+    variance_epsilon: float = 1e-05,
+    min_separation: float = 0.001,
+    name: str | None = None,
+) -> _outputs.QuantizedInstanceNorm:
+    """Quantized images that are brought to mean zero and variance one, each channel of each by itself."""
+
+def QuantizedMatMul(
+    *,
+    a: TensorLike,
+    b: TensorLike,
+    min_a: TensorLike,
+    max_a: TensorLike,
+    min_b: TensorLike,
+    max_b: TensorLike,
+    Toutput: DTypeLike = _dtypes.qint32,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    Tactivation: DTypeLike = _dtypes.quint8,
+    name: str | None = None,
+) -> _outputs.QuantizedMatMul:
+    """The product of two matrices of quantized numbers."""
+
+def QuantizedMaxPool(
+    *,
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> _outputs.QuantizedMaxPool:
+    """The greatest of windows of quantized images."""
+
+def QuantizedMul(
+    *,
+    x: TensorLike,
+    y: TensorLike,
+    min_x: TensorLike,
+    max_x: TensorLike,
+    min_y: TensorLike,
+    max_y: TensorLike,
+    Toutput: DTypeLike = _dtypes.qint32,
+    name: str | None = None,
+) -> _outputs.QuantizedMul:
+    """The product of two tensors of quantized numbers. One may be a scalar, or have the last dimensions of the other."""
+
+def QuantizedRelu(
+    *,
+    features: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike = _dtypes.quint8,
+    name: str | None = None,
+) -> _outputs.QuantizedRelu:
+    """The greater of quantized numbers and zero."""
+
+def QuantizedRelu6(
+    *,
+    features: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike = _dtypes.quint8,
+    name: str | None = None,
+) -> _outputs.QuantizedRelu6:
+    """Quantized numbers that are cut to those from zero to six."""
+
+def QuantizedReshape(
+    *,
+    tensor: TensorLike,
+    shape: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    name: str | None = None,
+) -> _outputs.QuantizedReshape:
+    """Quantized numbers in another shape, as `Reshape` has it."""
+
+def QuantizedResizeBilinear(
+    *,
+    images: TensorLike,
+    size: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> _outputs.QuantizedResizeBilinear:
+    """Quantized images in another size, each pixel a weighted sum of four."""
+
 def QueueClose(*, handle: TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
     """Closes a queue: nothing is added any more, and nobody waits for what does not come."""
 
@@ -3229,6 +3588,49 @@ def ReluGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = 
 
 def RemoveKernel(*, names: TensorLike, name: str | None = None) -> Tensor:
     """Takes kernels out of use while the program runs."""
+
+def RequantizationRange(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    name: str | None = None,
+) -> _outputs.RequantizationRange:
+    """The range that numbers of 32 bits take, for [`Requantize`]; zero lies in it."""
+
+def RequantizationRangePerChannel(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    clip_value_max: float,
+    name: str | None = None,
+) -> _outputs.RequantizationRangePerChannel:
+    """The range that numbers of 32 bits take over all channels, each of which has a range of its own."""
+
+def Requantize(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    requested_output_min: TensorLike,
+    requested_output_max: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.Requantize:
+    """Numbers of 32 bits as numbers of 8, in the range that is asked for."""
+
+def RequantizePerChannel(
+    *,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    requested_output_min: TensorLike,
+    requested_output_max: TensorLike,
+    out_type: DTypeLike = _dtypes.quint8,
+    name: str | None = None,
+) -> _outputs.RequantizePerChannel:
+    """[`Requantize`] of numbers with a range for each channel."""
 
 def Reshape(*, tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """The same elements in the same order under another shape."""
@@ -6269,6 +6671,179 @@ def UnicodeTranscode(
     name: str | None = None,
 ) -> Tensor:
     """Each string in another encoding."""
+
+def UniformDequantize(
+    *,
+    input: TensorLike,
+    scales: TensorLike,
+    zero_points: TensorLike,
+    Tout: DTypeLike,
+    quantization_min_val: int,
+    quantization_max_val: int,
+    quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The values that quantized numbers stand for."""
+
+def UniformQuantize(
+    *,
+    input: TensorLike,
+    scales: TensorLike,
+    zero_points: TensorLike,
+    Tout: DTypeLike,
+    quantization_min_val: int,
+    quantization_max_val: int,
+    quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Values as quantized numbers."""
+
+def UniformQuantizedAdd(
+    *,
+    lhs: TensorLike,
+    rhs: TensorLike,
+    lhs_scales: TensorLike,
+    lhs_zero_points: TensorLike,
+    rhs_scales: TensorLike,
+    rhs_zero_points: TensorLike,
+    output_scales: TensorLike,
+    output_zero_points: TensorLike,
+    lhs_quantization_min_val: int,
+    lhs_quantization_max_val: int,
+    rhs_quantization_min_val: int,
+    rhs_quantization_max_val: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of quantized numbers, with broadcasting."""
+
+def UniformQuantizedClipByValue(
+    *,
+    operand: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    scales: TensorLike,
+    zero_points: TensorLike,
+    quantization_min_val: int,
+    quantization_max_val: int,
+    quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Quantized numbers that are cut to a range."""
+
+def UniformQuantizedConvolution(
+    *,
+    lhs: TensorLike,
+    rhs: TensorLike,
+    lhs_scales: TensorLike,
+    lhs_zero_points: TensorLike,
+    rhs_scales: TensorLike,
+    rhs_zero_points: TensorLike,
+    output_scales: TensorLike,
+    output_zero_points: TensorLike,
+    Tout: DTypeLike,
+    padding: str | bytes,
+    lhs_quantization_min_val: int,
+    lhs_quantization_max_val: int,
+    rhs_quantization_min_val: int,
+    rhs_quantization_max_val: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+    window_strides: Sequence[int] = [],
+    explicit_padding: Sequence[int] = [],
+    lhs_dilation: Sequence[int] = [],
+    rhs_dilation: Sequence[int] = [],
+    batch_group_count: int = 1,
+    feature_group_count: int = 1,
+    dimension_numbers: str | bytes = '',
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """A convolution of quantized numbers, over any number of spatial dimensions."""
+
+def UniformQuantizedConvolutionHybrid(
+    *,
+    lhs: TensorLike,
+    rhs: TensorLike,
+    rhs_scales: TensorLike,
+    rhs_zero_points: TensorLike,
+    Tout: DTypeLike,
+    padding: str | bytes,
+    rhs_quantization_min_val: int,
+    rhs_quantization_max_val: int,
+    window_strides: Sequence[int] = [],
+    explicit_padding: Sequence[int] = [],
+    lhs_dilation: Sequence[int] = [],
+    rhs_dilation: Sequence[int] = [],
+    batch_group_count: int = 1,
+    feature_group_count: int = 1,
+    dimension_numbers: str | bytes = '',
+    rhs_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """A convolution of values, each batch of which is quantized on the way, with a filter of quantized numbers."""
+
+def UniformQuantizedDot(
+    *,
+    lhs: TensorLike,
+    rhs: TensorLike,
+    lhs_scales: TensorLike,
+    lhs_zero_points: TensorLike,
+    rhs_scales: TensorLike,
+    rhs_zero_points: TensorLike,
+    output_scales: TensorLike,
+    output_zero_points: TensorLike,
+    Tout: DTypeLike,
+    lhs_quantization_min_val: int,
+    lhs_quantization_max_val: int,
+    rhs_quantization_min_val: int,
+    rhs_quantization_max_val: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices of quantized numbers."""
+
+def UniformQuantizedDotHybrid(
+    *,
+    lhs: TensorLike,
+    rhs: TensorLike,
+    rhs_scales: TensorLike,
+    rhs_zero_points: TensorLike,
+    Tout: DTypeLike,
+    rhs_quantization_min_val: int,
+    rhs_quantization_max_val: int,
+    rhs_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a matrix of values, each row of which is quantized on the way, and one of quantized numbers."""
+
+def UniformRequantize(
+    *,
+    input: TensorLike,
+    input_scales: TensorLike,
+    input_zero_points: TensorLike,
+    output_scales: TensorLike,
+    output_zero_points: TensorLike,
+    Tout: DTypeLike,
+    input_quantization_min_val: int,
+    input_quantization_max_val: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+    input_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Quantized numbers by other scales and zero points."""
 
 def Unique(*, x: TensorLike, out_idx: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Unique:
     """The different elements of a vector in the order in which they first occur, and for each element which it is."""

@@ -84,7 +84,7 @@ mod tests {
     fn coordinates_stand_in_columns() {
         let op = infer::<UnravelIndex>;
         op().ok("[];[3]", "[d1_0]");
-        op().ok("[5];[?]", "[d1_0,d0_0]");
+        op().ok("[5];[?]", "[d1_0,5]");
         op().ok("?;[3]", "?");
         op().error("must be rank 1", "[5];[]");
     }
