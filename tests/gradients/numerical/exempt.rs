@@ -26,6 +26,7 @@ pub(super) const OPS: &[(&str, &str)] = &[
     ("ImageProjectiveTransformV2", INVERSE),
     ("ImageProjectiveTransformV3", INVERSE),
     ("PreventGradient", "its gradient is an error, as it is asked to be"),
+    ("QuantizeAndDequantize", STEPS),
     ("QuantizeAndDequantizeV2", STEPS),
     ("QuantizeAndDequantizeV3", STEPS),
     ("QuantizeAndDequantizeV4", STEPS),
