@@ -150,7 +150,7 @@ def arithmetic():
     op = "QuantizedConcat"
     for d in dtypes(op):
         for k, (shapes, axis) in enumerate((([(2, 3), (2, 1)], 1), ([(2,), (3,), (1,)], 0), ([(1, 2, 2), (3, 2, 2)], 0), ([(2, 0), (2, 3)], 1), ([(2, 2, 3), (2, 1, 3)], 1), ([(0, 2), (0, 2)], 0))):
-            for m, ends in enumerate(((-1, 1, -1, 1), (0, 1, -3, 2), (-8, 4, -1, 9))):
+            for m, ends in enumerate(((-1, 1, -1, 1), (0, 1, -3, 2), (-8, 4, -1, 9), (1, 2, 3, 4), (-4, -3, -2, -1))):
                 if k == 3 and m:
                     continue  # TensorFlow takes the range of the empty tensor for that of the next
                 n = len(shapes)

@@ -182,7 +182,8 @@ fn concat<T: Element + Quantized>(ctx: &mut KernelContext<'_, QuantizedConcat>) 
     let end = |index: usize, name: &str| scalar(ctx, index, name);
     let least = scratch::collected_ok((0..count).map(|index| end(1 + count + index, "input_mins")))?;
     let greatest = scratch::collected_ok((0..count).map(|index| end(1 + 2 * count + index, "input_maxes")))?;
-    let mut whole = [least.iter().copied().fold(f32::MAX, min), greatest.iter().copied().fold(f32::MIN, max)];
+    // Zero is not below the range.
+    let mut whole = [least.iter().copied().fold(0.0, min), greatest.iter().copied().fold(f32::MIN, max)];
     if T::LOWEST < 0 {
         let most = max(whole[0].abs(), whole[1].abs());
         whole = [-most, most];

@@ -112,6 +112,10 @@ fn moves(all: &mut Functions) {
         Ok(vec![ops::merge(graph, [other, taken]).build()?.output])
     });
     #[expect(deprecated, reason = "it has a gradient still")]
+    all.add_of(21, "QuantizeAndDequantize", &[doubles(&[2, 4], 1)], |graph, xs| {
+        Ok(vec![ops::quantize_and_dequantize(graph, xs[0]).build()?])
+    });
+    #[expect(deprecated, reason = "it has a gradient still")]
     all.add_of(6, "TopK", &[doubles(&[2, 4], 1)], |graph, xs| Ok(vec![ops::top_k(graph, xs[0], 2).build()?.values]));
 }
 
