@@ -562,7 +562,8 @@ def bench(
       kernlink.errors.OpError: if the model cannot be loaded or run.
     """
     counts = {"runs": _count("runs", runs, 1), "warm-up": _count("warm_up", warm_up, 0), "threads": _count("threads", threads or 0, 0)}
-    arguments = ["--format=json", f"--device={text_argument('device', device) or 'cpu'}", *(f"--{name}={count}" for name, count in counts.items())]
+    arguments = ["--format=json", f"--device={text_argument('device', device) or 'cpu'}"]
+    arguments += [f"--{name}={count}" for name, count in counts.items()]
     arguments += [f"--output={name}" for name in texts_argument("outputs", outputs)]
     arguments += [f"--tag={tag}" for tag in texts_argument("tags", tags)]
     if signature is not None:

@@ -19,7 +19,9 @@ import kernlink as kl
 errors = kl.errors
 
 # What nobody means, and what says nothing of where it was given.
-FOREIGN = re.compile(r"is not an instance of|[Cc]an't extract|cannot be (interpreted|converted)|is not iterable|has no attribute|expected str, bytes or")
+FOREIGN = re.compile(
+    r"is not an instance of|[Cc]an't extract|cannot be (interpreted|converted)|is not iterable|has no attribute|expected str, bytes or"
+)
 
 
 class Nothing:
@@ -266,8 +268,9 @@ def test_uint64_has_nothing_below_zero() -> None:
             kl.constant(value, "uint64")
     # As in TensorFlow: an array is cast, and other dtypes cut.
     assert kl.constant(np.array([-1]), "uint64").tolist() == [2**64 - 1]
-    for value, dtype, expected in ((-1, "uint32", 2**32 - 1), (300, "uint8", 44), (2**40, "int32", 0), (8, "int4", -8), (2**63, "uint64", 2**63)):
-        assert kl.constant(value, dtype).item() == expected
+    cut = ((-1, "uint32", 2**32 - 1), (300, "uint8", 44), (2**40, "int32", 0), (8, "int4", -8), (2**63, "uint64", 2**63))
+    for number, dtype, expected in cut:
+        assert kl.constant(number, dtype).item() == expected
     for value, dtype in ((2**63, "int64"), (2**63, "uint8"), (2**64, "uint64"), (-(2**63) - 1, "int64")):
         with pytest.raises(ValueError, match="beyond"):
             kl.constant(value, dtype)
