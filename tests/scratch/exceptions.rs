@@ -11,6 +11,10 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("tensor::buffer::Pool::give", "a list of free buffers, which takes a pointer for each"),
     ("InferenceContext::run", "a message of debug builds alone, which quotes at most 1,000 elements of an input"),
     ("encoding::pairs::Pairs::table", "the table of an encoding, which is a constant"),
+    (
+        "kernlink_kernels_signal::plans::Plans<T>::find",
+        "a plan of rustfft's, a few times as long as a row that it transforms",
+    ),
     ("kernels_string::re2::", "a parsed pattern, which is refused before it takes more than 128 MiB"),
     ("kernels_string::pattern::Latest::get", "a compiled pattern, whose program is 8 MiB at most"),
 ];

@@ -891,6 +891,9 @@ class Case:
             first = [v - part for v in value] if isinstance(value, list) else value - part
             return self.add("AddV2", [again(first), self.const(part, dtype)], T=t)
         if kind == 2:
+            if isinstance(value, list) and any(v < -1 for v in value):
+                # TensorFlow forgets that a cast shape was refused, and takes a scalar for it: a mistake of its own.
+                return self.const(value, dtype)
             other = tf.int32 if dtype == tf.int64 else tf.int64
             source = attr_value_pb2.AttrValue(type=other.as_datatype_enum)
             return self.add("Cast", [self.disguise(value, other, depth + 1)], SrcT=source, DstT=t)
@@ -949,7 +952,15 @@ def make(name, op, shared):
     if op == "GatherV2" and not is_const(test, 2) and batch_dims(attrs):
         # Without the axis, TensorFlow takes batch dimensions as they come: negative ones, and more than there are.
         return make(name, op, shared)
+    if op == "ExtractVolumePatches" and isinstance(inputs[0], P) and not is_volume(inputs[0].shape):
+        # Of a volume whose sizes it does not know, TensorFlow says that its patches have four dimensions, though they have five.
+        return make(name, op, shared)
     return test
+
+
+def is_volume(shape):
+    """Whether the sizes of a volume are known, or it is none and refused."""
+    return shape is not None and (len(shape) != 5 or None not in shape[1:4])
 
 
 def filled(name, op, shared, inputs, attrs):

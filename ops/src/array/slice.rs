@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::shape_inference::{DimHandle, InferenceContext};
-use kernlink::{Error, Result, ensure};
+use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use super::join::axis;
@@ -250,30 +250,23 @@ pub struct ApproxTopK;
 fn approx_top_k_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank_at_least(c.input(0), 1)?;
     let (k, dimension): (i64, i64) = (c.attr("k")?, c.attr("reduction_dimension")?);
+    // As in TensorFlow, the size must be known before the graph runs.
     let Some(rank) = c.rank(input) else {
-        c.set_output(0, c.unknown_shape());
-        c.set_output(1, c.unknown_shape());
-        return Ok(());
+        bail!(InvalidArgument, "the rank of the input of ApproxTopK must be known");
     };
     let axis = axis(dimension, rank)?;
-    let size = c.value(c.dim(input, axis as i64));
-    if let Some(size) = size {
-        ensure!(size >= k, InvalidArgument, "input must have last dimension >= k = {k} but was {size}");
-    }
-    let found = match (c.attr::<bool>("aggregate_to_topk")?, size) {
-        (true, _) => c.make_dim(k),
-        (false, None) => c.unknown_dim(),
-        (false, Some(size)) => {
-            let whole: i64 = c.attr("reduction_input_size_override")?;
-            c.make_dim(found_by_hardware(
-                size,
-                if whole >= 0 { whole } else { size },
-                rank,
-                k,
-                c.attr("recall_target")?,
-            ))
-        }
+    let Some(size) = c.value(c.dim(input, axis as i64)) else {
+        let shape = c.debug_string(input);
+        bail!(InvalidArgument, "dimension {axis} of the input of ApproxTopK must be known, its shape is {shape}");
     };
+    ensure!(size >= k, InvalidArgument, "input must have last dimension >= k = {k} but was {size}");
+    let found = if c.attr("aggregate_to_topk")? {
+        k
+    } else {
+        let whole: i64 = c.attr("reduction_input_size_override")?;
+        found_by_hardware(size, if whole >= 0 { whole } else { size }, rank, k, c.attr("recall_target")?)
+    };
+    let found = c.make_dim(found);
     let output = c.replace_dim(input, axis as i64, found)?;
     c.set_output(0, output);
     c.set_output(1, output);
@@ -292,7 +285,7 @@ fn found_by_hardware(size: i64, whole: i64, rank: usize, k: i64, recall: f32) ->
     }
     let needed = ((1.0 - k as f64) / f64::from(recall).ln()) as i64;
     let kept = needed.max(tile).min(size);
-    let halvings = (whole / kept).checked_ilog2().unwrap_or(0);
+    let Some(halvings @ 1..) = (whole / kept).checked_ilog2() else { return size };
     let tiles = (size as u64).div_ceil(tile as u64);
     let halvings = halvings.min(tiles.checked_ilog2().unwrap_or(0));
     (tiles.div_ceil(1 << halvings) as i64).saturating_mul(tile)

@@ -97,18 +97,21 @@ pub enum SpecialOfTwo {
 )]
 pub struct Betainc;
 
+/// The shape of the inputs that are known to be no scalars, or of the one that may be none.
 fn betainc_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let mut output = c.scalar();
+    let (mut output, mut other, mut scalars) = (c.unknown_shape(), c.input(0), 0);
     for index in 0..3 {
         let input = c.input(index);
         match c.rank(input) {
-            None => return shapes::output_shape(c, c.unknown_shape()),
-            Some(0) => {}
-            Some(_) if c.rank(output) == Some(0) => output = input,
-            Some(_) => output = c.merge(output, input)?,
+            None => other = input,
+            Some(0) => scalars += 1,
+            Some(_) => {
+                output = c.merge(output, input)?;
+                other = output;
+            }
         }
     }
-    shapes::output_shape(c, output)
+    shapes::output_shape(c, if scalars >= 2 { other } else { output })
 }
 
 /// Whether `abs(x - y) < tolerance`.
