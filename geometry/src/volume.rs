@@ -124,6 +124,18 @@ impl Volumes {
         Ok((self.over(input, [filter[0], filter[1], filter[2]])?, filter[4]))
     }
 
+    /// How many pixels later than [`Windows`] says each window begins in TensorFlow's kernel of patches: where padding `SAME`
+    /// leaves elements out at both ends, it centres what it takes.
+    pub fn centring(&self, windows: &Windows) -> usize {
+        if self.padding != Padding::Same {
+            return 0;
+        }
+        windows.axes.iter().fold(0, |pixels, axis| {
+            let reach = axis.output.saturating_sub(1).saturating_mul(axis.stride).saturating_add(axis.window);
+            pixels * axis.input + axis.input.saturating_sub(reach) / 2
+        })
+    }
+
     fn over(&self, input: &Shape, windows: [usize; 3]) -> Result<Windows> {
         let axis = |k: usize| Axis::new(input[k + 1], windows[k], self.strides[k], 1, self.padding.along(k + 1));
         Ok(Windows { batch: input[0], axes: [axis(0)?, axis(1)?, axis(2)?], channels: input[4] })
@@ -166,15 +178,16 @@ impl Windows {
         self.axes.iter().map(|axis| axis.output).product()
     }
 
-    /// The elements of a window, of all channels.
+    /// The elements of a window, of all channels; the greatest number there is for more than that.
     pub fn patch(&self) -> usize {
-        self.axes.iter().map(|axis| axis.window).product::<usize>() * self.channels
+        self.axes.iter().fold(self.channels, |elements, axis| elements.saturating_mul(axis.window))
     }
 
     /// The shape of an output with as many elements a window.
     pub fn output(&self, channels: usize) -> Result<Shape> {
         let [depth, height, width] = self.axes.map(|axis| axis.output as i64);
-        Shape::from_dims(&[self.batch as i64, depth, height, width, channels as i64])
+        let channels = i64::try_from(channels).unwrap_or(i64::MAX);
+        Shape::from_dims(&[self.batch as i64, depth, height, width, channels])
     }
 
     /// The volume and the place in it of a window, counted over all volumes.

@@ -128,6 +128,10 @@ def patches():
         for padding in ("SAME", "VALID"):
             rows = [row for row in some(d, POOLS[:7], 2) if fits(row[0], row[1][1:4], padding) or not row[0][0]]
             yield many(op, d, padding.lower(), [([R(d, x)], {"ksizes": k, "strides": s}) for x, k, s in rows], padding=padding)
+    # Windows that are shorter than the strides are centred with padding SAME.
+    rows = [((2, 7, 9, 8, 2), [1, 1, 1, 2, 1], [1, 4, 3, 5, 1]), ((1, 12, 7, 4, 1), [1, 2, 1, 1, 1], [1, 5, 4, 3, 1])]
+    for padding in ("SAME", "VALID"):
+        yield many(op, "float", f"apart-{padding.lower()}", [([R("float", x)], {"ksizes": k, "strides": s}) for x, k, s in rows], padding=padding)
     x = R("float", (2, 4, 5, 6, 3))
     attrs = {"ksizes": [1, 2, 2, 2, 1], "strides": [1, 1, 1, 2, 1], "padding": "SAME"}
     for tag, fault in (("batch", {"ksizes": [2, 2, 2, 2, 1]}), ("channels", {"strides": [1, 1, 1, 1, 2]}), ("too-large", {"ksizes": [1, 9, 1, 1, 1], "padding": "VALID"}), ("stride-0", {"strides": [1, 0, 1, 1, 1]}), ("size-0", {"ksizes": [1, 0, 1, 1, 1]})):

@@ -59,7 +59,7 @@ fn bound<T: RealNumber, out_type: Number>(ctx: &mut KernelContext<'_, O>) -> Res
     let (length, width) = (shape[1], wanted[1].max(1));
     let mut output = ctx.allocate_output(O::OUTPUT, wanted)?;
     let (rows, values) = (rows.as_slice::<T>()?, values.as_slice::<T>()?);
-    let cost = 3000 * (2 + length.checked_ilog2().unwrap_or(0) as usize);
+    let cost = 3 * (2 + length.checked_ilog2().unwrap_or(0) as usize);
     ctx.parallel_chunks(output.as_mut_slice::<out_type>()?, 1, cost, |first, piece| {
         for (index, place) in (first..).zip(piece) {
             let row = &rows[index / width * length..][..length];

@@ -222,8 +222,8 @@ fn extract_volume_patches<T: Pod>(volumes: &Volumes, ctx: &mut KernelContext<'_,
     let windows = volumes.pool(input.shape())?;
     let patch = windows.patch();
     let mut output = ctx.allocate_output(Op::PATCHES, windows.output(patch)?)?;
-    let input = input.as_slice::<T>()?;
-    if patch > 0 {
+    if output.num_elements() > 0 {
+        let input = &input.as_slice::<T>()?[volumes.centring(&windows) * windows.channels..];
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, patch, 1, |first, piece| {
             for (window, patch) in (first / patch..).zip(piece.chunks_exact_mut(patch)) {
                 gather(&windows, input, window, patch);
