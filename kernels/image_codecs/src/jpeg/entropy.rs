@@ -1,6 +1,7 @@
 //! Blocks of Huffman-coded data: sequential scans, and those of progressive files.
 
-use super::header::{Header, NATURAL_ORDER, Scan};
+use super::codes::usual;
+use super::header::{Header, HuffmanCode, NATURAL_ORDER, Scan};
 use super::huffman::{BitReader, Bits, Decoder, FAST_BYTES, extended};
 use super::idct::Block;
 use super::source::{Read, Source, Stop};
@@ -81,9 +82,16 @@ impl Sequential {
         let (mut dc, mut ac) = (Vec::new(), Vec::new());
         for &index in &header.scan.components {
             let component = &header.frame()?.components[index];
-            let code = |codes: &'_ [_; 4], index: u8| codes.get(usize::from(index)).cloned().flatten();
-            dc.push(Decoder::new(code(&header.dc_codes, component.dc_table).as_ref(), true)?);
-            ac.push(Decoder::new(code(&header.ac_codes, component.ac_table).as_ref(), false)?);
+            // Frames of Motion JPEG leave the usual codes out.
+            let decoder = |codes: &[Option<HuffmanCode>; 4], table: u8, is_dc: bool| {
+                let code = codes.get(usize::from(table)).and_then(Option::as_ref);
+                match (code, table) {
+                    (None, 0 | 1) => Decoder::new(Some(&usual(!is_dc, table.into())), is_dc),
+                    (code, _) => Decoder::new(code, is_dc),
+                }
+            };
+            dc.push(decoder(&header.dc_codes, component.dc_table, true)?);
+            ac.push(decoder(&header.ac_codes, component.ac_table, false)?);
         }
         Ok(Sequential {
             members: members(header)?,
