@@ -120,7 +120,10 @@ impl<'a> Png<'a> {
         };
         // The colour that stands for transparency.
         let key: Option<[u16; 3]> = trns.and_then(|trns| match (info.color_type, trns) {
+            // The library gives one byte of a sample where that is all that it can have.
+            (ColorType::Grayscale, &[low]) => Some([low.into(); 3]),
             (ColorType::Grayscale, &[high, low, ..]) => Some([u16::from_be_bytes([high, low]); 3]),
+            (ColorType::Rgb, &[r, g, b]) => Some([r, g, b].map(u16::from)),
             (ColorType::Rgb, &[a, b, c, d, e, f, ..]) => Some([[a, b], [c, d], [e, f]].map(u16::from_be_bytes)),
             _ => None,
         });

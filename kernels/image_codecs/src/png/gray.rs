@@ -2,8 +2,8 @@
 
 use png::Info;
 
-/// What of red, green and blue is brightness, in parts of 2^15: 0.299, 0.587 and what is left.
-const PARTS: [u32; 3] = [9798, 19235, 3735];
+/// What of red, green and blue is brightness, in parts of 2^15: 0.299 and 0.587, cut, and what is left.
+const PARTS: [u32; 3] = [9797, 19234, 3737];
 
 /// A gamma of 1, as files hold it.
 const ONE: u32 = 100_000;
