@@ -36,7 +36,8 @@ impl<'a> Png<'a> {
     pub(crate) fn new(data: &'a [u8], channels: usize, is_wide: bool) -> Result<Png<'a>> {
         let mut options = DecodeOptions::default();
         options.set_ignore_text_chunk(true);
-        options.set_ignore_iccp_chunk(true);
+        // A profile matters where brightness is computed.
+        options.set_ignore_iccp_chunk(channels != 1);
         let mut decoder = Decoder::new_with_options(Cursor::new(data), options);
         // What the library asks for is no more than the file's size and a row; rows are checked below.
         decoder.set_limits(Limits { bytes: data.len().saturating_mul(2).saturating_add(1 << 26) });

@@ -8,6 +8,31 @@ const PARTS: [u32; 3] = [9797, 19234, 3737];
 /// A gamma of 1, as files hold it.
 const ONE: u32 = 100_000;
 
+/// The gamma of sRGB.
+const SRGB: u32 = 45455;
+
+/// The sums, rendering intents and lengths of the ICC profiles that libpng knows to be sRGB.
+const SRGB_PROFILES: [(u32, u32, usize); 7] = [
+    (0x0A3F_D9F6, 0, 3048),
+    (0x4909_E5E1, 1, 3052),
+    (0xFD21_44A1, 0, 60988),
+    (0x209C_35D2, 0, 60960),
+    (0xA054_D762, 1, 3024),
+    (0xF784_F3FB, 0, 3144),
+    (0x0398_F3FC, 1, 3144),
+];
+
+fn is_srgb(profile: &[u8]) -> bool {
+    let Some(intent) = profile.get(64..68) else { return false };
+    let intent = u32::from_be_bytes([intent[0], intent[1], intent[2], intent[3]]);
+    // Adler's sum, by which libpng tells them.
+    let (a, b) = profile.iter().fold((1u32, 0u32), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65521;
+        (a, (a + b) % 65521)
+    });
+    SRGB_PROFILES.contains(&(b << 16 | a, intent, profile.len()))
+}
+
 /// From colours to brightness.
 pub(crate) enum ToGray {
     /// Of the numbers.
@@ -45,7 +70,8 @@ fn power(x: u32, most: f64, gamma: u32) -> f64 {
 impl ToGray {
     pub(crate) fn new(info: &Info<'_>, is_wide: bool) -> ToGray {
         let gamma = match (info.srgb, info.gama_chunk) {
-            (Some(_), _) => 45455,
+            (Some(_), _) => SRGB,
+            _ if info.icc_profile.as_deref().is_some_and(is_srgb) => SRGB,
             (None, Some(gamma)) => gamma.into_scaled(),
             (None, None) => ONE,
         };
