@@ -36,6 +36,7 @@ impl<'a> Png<'a> {
     pub(crate) fn new(data: &'a [u8], channels: usize, is_wide: bool) -> Result<Png<'a>> {
         let mut options = DecodeOptions::default();
         options.set_ignore_text_chunk(true);
+        options.set_ignore_adler32(false);
         // A profile matters where brightness is computed.
         options.set_ignore_iccp_chunk(channels != 1);
         let mut decoder = Decoder::new_with_options(Cursor::new(data), options);
@@ -50,6 +51,11 @@ impl<'a> Png<'a> {
             columns.max(rows) <= MOST_LINES && u64::from(columns) * u64::from(rows) < TOO_MANY_PIXELS,
             InvalidArgument,
             "PNG size too large for int: {columns} by {rows}"
+        );
+        ensure!(
+            info.color_type != ColorType::Indexed || info.palette.is_some(),
+            InvalidArgument,
+            "Invalid PNG. Failed to initialize decoder: the palette is missing"
         );
         let channels = match (channels, info.color_type) {
             (0, ColorType::Indexed) if info.trns.is_some() => 4,

@@ -134,20 +134,23 @@ fn component(
     Ok(Component { blocks, stride, size, factors, table })
 }
 
-/// Half as many samples in both directions; halves go up and down in turn.
-fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<Vec<u8>> {
-    let half = [rows.div_ceil(2), columns.div_ceil(2)];
-    let mut out = zeros(half[0] * half[1])?;
-    for (y, line) in out.chunks_exact_mut(half[1]).enumerate() {
+/// Half as many samples in both directions, with whole blocks across that go on with the last column; halves go up and down in turn.
+fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usize; 2])> {
+    let size = [rows.div_ceil(2), columns.div_ceil(16) * 8];
+    let mut out = zeros(size[0] * size[1])?;
+    for (y, line) in out.chunks_exact_mut(size[1]).enumerate() {
         let row = |y: usize| &plane[y.min(rows - 1) * columns..][..columns];
         let (above, below) = (row(2 * y), row(2 * y + 1));
-        let pairs = above.chunks(2).zip(below.chunks(2));
-        for (x, (out, (above, below))) in line.iter_mut().zip(pairs).enumerate() {
+        for (x, (out, (above, below))) in line.iter_mut().zip(above.chunks(2).zip(below.chunks(2))).enumerate() {
             let sum = |pair: &[u8]| u16::from(pair[0]) + u16::from(pair[pair.len() - 1]);
             *out = ((sum(above) + sum(below) + 1 + (x as u16 & 1)) >> 2) as u8;
         }
+        let last = 2 * (u16::from(above[columns - 1]) + u16::from(below[columns - 1]));
+        for (x, out) in line.iter_mut().enumerate().skip(columns.div_ceil(2)) {
+            *out = ((last + 1 + (x as u16 & 1)) >> 2) as u8;
+        }
     }
-    Ok(out)
+    Ok((out, size))
 }
 
 /// Calls `f` for each block of a scan with the scan's component that it belongs to, unit by unit.
@@ -309,8 +312,8 @@ fn encoded(image: &[u8], [rows, columns, channels]: [usize; 3], options: &Encode
         components.push(component(&planes[0], size, units, [factor; 2], 0, &divisors[0])?);
         for plane in &planes[1..] {
             components.push(if factor == 2 {
-                let half = size.map(|size| size.div_ceil(2));
-                component(&downsampled(plane, size)?, half, units, [1, 1], 1, &divisors[1])?
+                let (plane, size) = downsampled(plane, size)?;
+                component(&plane, size, units, [1, 1], 1, &divisors[1])?
             } else {
                 component(plane, size, units, [1, 1], 1, &divisors[1])?
             });
