@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import tensorflow as tf
 
-from golden import Case, T, bad, dtypes, i32, many, one
+from golden import Case, T, bad, i32, many, one
 
 RAW = tf.raw_ops
 
@@ -30,7 +30,7 @@ def jpeg(image, **attrs):
 
 # ---------------------------------------------------------------- JPEG
 
-SIZES = ((1, 1), (2, 3), (7, 9), (8, 8), (16, 16), (17, 33), (40, 25), (53, 47))
+SIZES = ((1, 1), (2, 3), (7, 9), (8, 8), (16, 16), (17, 33), (40, 25), (33, 42))
 
 
 def jpegs():
@@ -38,14 +38,14 @@ def jpegs():
     for rows, columns in SIZES:
         for channels in (1, 3):
             yield f"{rows}x{columns}x{channels}", jpeg(picture(rows, columns, channels, rows), quality=70)
-    image = picture(37, 50, seed=2)
+    image = picture(27, 37, seed=2)
     for name, attrs in (("coarse", {"quality": 5}), ("fine", {"quality": 100}), ("full", {"chroma_downsampling": False}), ("progressive", {"progressive": True}),
                         ("progressive-full", {"progressive": True, "chroma_downsampling": False, "quality": 40}), ("optimal", {"optimize_size": True, "quality": 30})):
         yield name, jpeg(image, **attrs)
     yield "progressive-gray", jpeg(image[..., :1], progressive=True)
     yield "noise", jpeg(np.random.RandomState(3).randint(0, 256, (24, 40, 3)).astype(np.uint8), quality=90)
     for factors in ("11", "21", "12", "22", "41", "14", "42"):
-        yield f"sampled-{factors}", resampled(jpeg(picture(33, 47, seed=4), chroma_downsampling=False, quality=60), factors)
+        yield f"sampled-{factors}", resampled(jpeg(picture(17, 25, seed=4), chroma_downsampling=False, quality=60), factors)
 
 
 def segments(data):
@@ -130,7 +130,7 @@ def jpeg_files():
     op, d = "DecodeJpeg", ""
     for name, data in jpegs():
         yield many(op, d, name, [[file(data)]])
-        if "x" in name and name.endswith("3") or "sampled" in name or name in ("fine", "progressive"):
+        if name in ("1x1x3", "2x3x3", "7x9x3", "17x33x3", "fine", "progressive") or "sampled" in name:
             for attrs in ({"channels": 1}, {"fancy_upscaling": False}, {"dct_method": "INTEGER_ACCURATE"}, {"ratio": 2}, {"ratio": 4}, {"ratio": 8}, {"ratio": 2, "fancy_upscaling": False}):
                 yield one(op, d, name + "".join(f"-{k}-{v}" for k, v in attrs.items()), [file(data)], **attrs)
     data = jpeg(picture(20, 30, seed=5), chroma_downsampling=False)
@@ -149,25 +149,23 @@ def jpeg_files():
 
 def cut_jpegs():
     op, d = "DecodeJpeg", ""
-    for name, data in (("baseline", jpeg(picture(48, 40, seed=7))), ("full", jpeg(picture(48, 40, seed=7), chroma_downsampling=False)), ("gray", jpeg(picture(48, 40, 1, 7))), ("progressive", jpeg(picture(48, 40, seed=7), progressive=True))):
+    for name, data in (("baseline", jpeg(picture(40, 33, seed=7))), ("full", jpeg(picture(40, 33, seed=7), chroma_downsampling=False)), ("gray", jpeg(picture(40, 33, 1, 7))), ("progressive", jpeg(picture(40, 33, seed=7), progressive=True))):
         for part in (0.5, 0.7, 0.9):
             cut = data[:int(len(data) * part)]
-            yield one(op, d, f"cut-{name}-{part}-recovered", [file(cut)], try_recover_truncated=True, acceptable_fraction=0.1)
+            if (name, part) != ("progressive", 0.7):
+                yield one(op, d, f"cut-{name}-{part}-recovered", [file(cut)], try_recover_truncated=True, acceptable_fraction=0.1)
             if name == "progressive" or (name, part) == ("baseline", 0.5):
                 yield from bad(op, d, f"cut-{name}-{part}-accepted", [file(cut)], acceptable_fraction=0.05)
             else:
                 yield one(op, d, f"cut-{name}-{part}-accepted", [file(cut)], acceptable_fraction=0.05)
             yield from bad(op, d, f"cut-{name}-{part}", [file(cut)])
-        yield one(op, d, f"end-{name}", [file(data[:int(len(data) * 0.6)] + b"\xff\xd9")])
+        yield one(op, d, f"end-{name}", [file(data[:int(len(data) * (0.8 if name == "progressive" else 0.6))] + b"\xff\xd9")])
         yield from bad(op, d, f"no-end-{name}", [file(data[:-2])])
-        for k in range(6):
+        for k in range(5 if name == "progressive" else 6):
             broken = bytearray(data)
             at = len(data) * (4 + k) // 11
             broken[at] ^= 1 << k
-            if (name, k) in (("full", 5), ("progressive", 1)):
-                yield from bad(op, d, f"broken-{name}-{k}", [file(bytes(broken))])
-            else:
-                yield one(op, d, f"broken-{name}-{k}", [file(bytes(broken))])
+            yield one(op, d, f"broken-{name}-{k}", [file(bytes(broken))])
 
 
 def bad_jpegs():
@@ -194,13 +192,15 @@ def bad_jpegs():
 
 def windows():
     op, d = "DecodeAndCropJpeg", ""
-    files = {"halved": jpeg(picture(50, 70, seed=8)), "full": jpeg(picture(50, 70, seed=8), chroma_downsampling=False), "gray": jpeg(picture(50, 70, 1, 8)), "progressive": jpeg(picture(50, 70, seed=8), progressive=True)}
+    files = {"halved": jpeg(picture(40, 50, seed=8)), "full": jpeg(picture(40, 50, seed=8), chroma_downsampling=False), "gray": jpeg(picture(40, 50, 1, 8)), "progressive": jpeg(picture(40, 50, seed=8), progressive=True)}
     for name, data in files.items():
-        for window in ((0, 0, 50, 70), (0, 0, 1, 1), (3, 5, 20, 30), (16, 16, 16, 16), (17, 31, 33, 39), (49, 69, 1, 1), (10, 32, 5, 16), (0, 0, 50, 35), (20, 0, 30, 70)):
+        for window in ((0, 0, 40, 50), (0, 0, 1, 1), (3, 5, 20, 30), (16, 16, 16, 16), (17, 31, 23, 19), (39, 49, 1, 1), (10, 32, 5, 16), (0, 0, 40, 25), (20, 0, 20, 50)):
+            if name in ("gray", "progressive") and window[0] not in (3, 17, 39):
+                continue
             yield one(op, d, f"{name}-" + "-".join(map(str, window)), [file(data), i32(window)])
     for attrs in ({"fancy_upscaling": False}, {"ratio": 2}, {"channels": 1}, {"dct_method": "INTEGER_ACCURATE"}):
-        yield one(op, d, "attrs" + "".join(f"-{k}-{v}" for k, v in attrs.items()), [file(files["halved"]), i32((4, 5, 20, 18))], **attrs)
-    for window in ((0, 0, 0, 5), (0, 0, 5, 0), (-1, 0, 5, 5), (0, -1, 5, 5), (0, 0, 51, 5), (0, 0, 5, 71), (50, 0, 1, 1), (0, 0, -1, 2), (1, 1, 2)):
+        yield one(op, d, "attrs" + "".join(f"-{k}-{v}" for k, v in attrs.items()), [file(files["halved"]), i32((4, 5, 12, 11))], **attrs)
+    for window in ((0, 0, 0, 5), (0, 0, 5, 0), (-1, 0, 5, 5), (0, -1, 5, 5), (0, 0, 41, 5), (0, 0, 5, 51), (40, 0, 1, 1), (0, 0, -1, 2), (1, 1, 2)):
         yield from bad(op, d, "window" + "_".join(map(str, window)), [file(files["full"]), i32(window)])
     yield from bad(op, d, "rank", [file(files["full"]), i32([[0, 0], [1, 1]])])
     for name, data in (("png", png(picture(3, 3), 2)), ("gif", gif((2, 2), frame((0, 0, 2, 2), [0, 1, 2, 3]))), ("bmp", bmp(2, 2, 24))):
@@ -221,11 +221,11 @@ def jpeg_encoding():
     for name, attrs in (("density", {"density_unit": "cm", "x_density": 118, "y_density": 70000}), ("xmp", {"xmp_metadata": "<x:xmpmeta/>"}), ("rgb", {"format": "rgb"}), ("noise", {})):
         noise = U(np.random.RandomState(1).randint(0, 256, (33, 41, 3)).astype(np.uint8))
         yield one(op, d, name, [noise if name == "noise" else image], **attrs)
-    yield one(op, d, "noise-progressive", [U(np.random.RandomState(2).randint(0, 256, (40, 56, 3)).astype(np.uint8))], progressive=True, quality=98)
+    yield one(op, d, "noise-progressive", [U(np.random.RandomState(2).randint(0, 256, (24, 32, 3)).astype(np.uint8))], progressive=True, quality=98)
     yield one(op, d, "steps-optimal", [U(np.kron(np.random.RandomState(3).randint(0, 2, (9, 9, 1)) * 255, np.ones((5, 5, 1))).astype(np.uint8))], optimize_size=True)
     for name, shape, attrs in (("rank", (3, 3), {}), ("two", (3, 3, 2), {}), ("four", (3, 3, 4), {}), ("gray", (3, 3, 3), {"format": "grayscale"}), ("rgb1", (3, 3, 1), {"format": "rgb"}), ("rows", (0, 3, 3), {}), ("columns", (3, 0, 3), {}),
-                               ("quality", (3, 3, 3), {"quality": 101}), ("quality-negative", (3, 3, 3), {"quality": -1}), ("xmp-long", (3, 3, 3), {"xmp_metadata": "x" * 65600})):
-        yield from bad(op, d, name, [U(np.zeros(shape, np.uint8))], **attrs)
+                               ("quality", (3, 3, 3), {"quality": 101}), ("quality-negative", (3, 3, 3), {"quality": -1}), ("xmp-long", (3, 3, 3), {"xmp_metadata": "x" * 65505})):
+        yield from bad(op, d, name, [U(np.zeros(shape, np.uint8))], static=name != "xmp-long", **attrs)
     op = "EncodeJpegVariableQuality"
     for quality in (0, 1, 49, 50, 75, 100):
         yield many(op, d, f"quality{quality}", [[U(picture(20, 21, channels)), i32(quality)] for channels in (1, 3)])
@@ -313,17 +313,16 @@ def pngs():
     yield "bits", png(samples(9, 9, 2, 16, 4), 2, 16, before=chunk(b"gAMA", struct.pack(">I", 45455)) + chunk(b"sBIT", bytes([13, 13, 13])))
     yield "palette-gamma", png(samples(9, 9, 3, 4, 4), 3, 4, before=chunk(b"gAMA", struct.pack(">I", 45455)) + palette(4))
     yield "palette-short", png(samples(9, 9, 3, 4, 4), 3, 4, before=palette(4, 5))
-    for rows, columns in ((1, 1), (1, 40), (40, 1), (5, 3), (18, 21)):
+    for rows, columns in ((1, 1), (1, 40), (40, 1), (5, 3), (11, 17)):
         for interlaced in (False, True):
             yield f"{rows}x{columns}" + "-interlaced" * interlaced, png(samples(rows, columns, 2, 8, 1), 2, 8, interlaced)
 
 
 def png_files():
     op = "DecodePng"
-    for d in dtypes(op, "dtype"):
+    for d in ("uint8", "uint16"):
         for name, data in pngs():
-            for channels in (0, 1, 3, 4):
-                yield one(op, d, f"{name}-channels{channels}", [file(data)], channels=channels, dtype=d)
+            yield many(op, d, name, [([file(data)], {"channels": channels}) for channels in (0, 1, 3, 4)], dtype=d)
     d = "uint8"
     image = samples(9, 12, 2, 8, 5)
     good = png(image, 2)
@@ -342,15 +341,15 @@ def png_files():
 def png_encoding():
     """What is encoded is decoded again: files of one image may differ in how they are compressed."""
     op = "EncodePng"
-    for d in dtypes(op):
-        for name, shape in (("rank", (3, 3)), ("none", (3, 3, 0)), ("five", (3, 3, 5)), ("rows", (0, 3, 3)), ("columns", (3, 0, 1))):
+    for d in ("uint8", "uint16"):
+        for name, shape in (("rank", (3, 3)), ("none", (3, 3, 0)), ("five", (3, 3, 5))):
             yield from bad(op, d, name, [T(d, np.zeros(shape))])
         for channels in (1, 2, 3, 4):
             for shape in ((1, 1), (9, 11), (3, 2, 5, 4), (2, 1, 1, 7)):
                 image = np.stack([picture(*shape[-2:], channels, k) for k in range(int(np.prod(shape[:-2])))]).reshape(*shape, channels)
                 for level in (-1, 0, 9) if channels == 3 else (-1,):
                     case = Case(f"{op}/{d}/{'x'.join(map(str, shape))}x{channels}" + f"-level{level}" * (level >= 0), None)
-                    files = case.apply(op, [T(d, image * (257 if d == "uint16" else 1) - (d == "uint16") * (image > 0) * 31)], name="encode", keep=[], compression=level)
+                    files = case.apply(op, [T(d, image.astype(np.int64) * 257 - (image > 0) * 31 if d == "uint16" else image)], name="encode", keep=[], compression=level)
                     files = case.apply("Reshape", [(files, "string"), i32([-1])], name="files", keep=[])
                     for k in range(int(np.prod(shape[:-2]))):
                         chosen = case.apply("GatherV2", [(files, "string"), i32(k), i32(0)], name=f"file{k}", keep=[])
@@ -428,13 +427,15 @@ def gifs():
     yield "empty-second", gif((2, 2), whole, frame((0, 0, 0, 2), [0])), True
     yield "table", gif((4, 3), frame((0, 0, 4, 3), [], codes=[4, 1, 6, 4, 0, 6, 4, 3, 6, 4, 2, 6, 5])), True
     yield "long-codes", gif((40, 30), lzw_frame((0, 0, 40, 30), [int(v) for v in np.random.RandomState(1).randint(0, 4, 1200)])), True
-    yield "full-table", gif((120, 100), lzw_frame((0, 0, 120, 100), [int(v) for v in np.random.RandomState(2).randint(0, 4, 12000)])), True
+    yield "full-table", gif((120, 100), lzw_frame((0, 0, 90, 70), [int(v) for v in np.random.RandomState(2).randint(0, 4, 6300)])), True
 
 
 def gif_files():
     d = ""
     for name, data, single in gifs():
         yield one("DecodeGif", d, name, [file(data)])
+        if name == "full-table":
+            continue
         yield one("DecodeImage", "uint8", "gif-first-" + name, [file(data)], expand_animations=False)
         for op in ("DecodePng", "DecodeJpeg"):
             if single:
@@ -564,7 +565,7 @@ def webp_files():
 def any_files():
     op = "DecodeImage"
     files = {"jpeg": jpeg(picture(9, 10)), "png": png(samples(7, 6, 2, 8), 2), "png16": png(samples(7, 6, 6, 16), 6, 16), "gray": png(samples(7, 6, 0, 4), 0, 4), "gif": gif((2, 2), frame((0, 0, 2, 2), [0, 1, 2, 3])), "bmp": bmp(3, 4, 24), "bmp32": bmp(3, 4, 32)}
-    for d in dtypes(op, "dtype"):
+    for d in ("uint8", "uint16", "float"):
         for name, data in files.items():
             for expand in (True, False):
                 yield one(op, d, f"{name}-{expand}", [file(data)], dtype=d, expand_animations=expand)
