@@ -108,12 +108,7 @@ impl Decode {
     }
 
     /// Allocates the output and has it filled with samples of eight bits, which are brought to its dtype.
-    fn fill(
-        &self,
-        ctx: &mut RawContext<'_>,
-        shape: Shape,
-        decode: impl FnOnce(&mut [u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn fill(&self, ctx: &mut RawContext<'_>, shape: Shape, decode: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         let mut output = ctx.allocate_output_at(0, shape)?;
         if self.dtype == DataType::Uint8 {
             decode(output.as_mut_slice::<u8>()?)?;
@@ -140,7 +135,8 @@ impl Decode {
         if self.kind == Kind::Crop {
             let window = ctx.input_at(1)?;
             ensure!(window.rank() == 1, InvalidArgument, "crop_window must be 1-D, got shape {}", window.shape());
-            let Some(&window) = window.as_slice::<i32>()?.first_chunk::<4>().filter(|_| window.num_elements() == 4) else {
+            let Some(&window) = window.as_slice::<i32>()?.first_chunk::<4>().filter(|_| window.num_elements() == 4)
+            else {
                 bail!(InvalidArgument, "crop_size must have four elements {}", window.shape());
             };
             options.window = Some(window);
@@ -204,12 +200,7 @@ impl Decode {
     }
 
     fn bmp(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
-        ensure!(
-            self.channels != 1,
-            InvalidArgument,
-            "`channels` must be 0, 3 or 4 for BMP, but got {}",
-            self.channels
-        );
+        ensure!(self.channels != 1, InvalidArgument, "`channels` must be 0, 3 or 4 for BMP, but got {}", self.channels);
         self.check_format(Format::Bmp)?;
         let file = Bmp::new(data)?;
         let channels = if self.channels == 0 { file.channels } else { self.channels };
@@ -248,12 +239,7 @@ fn contents(ctx: &RawContext<'_>) -> Result<TString> {
     let contents = ctx.input_at(0)?;
     ensure!(contents.rank() == 0, InvalidArgument, "`contents` must be scalar but got shape {}", contents.shape());
     let file = contents.as_slice::<TString>()?[0].clone();
-    ensure!(
-        file.len() <= i32::MAX as usize,
-        InvalidArgument,
-        "Input contents are too large for int: {}",
-        file.len()
-    );
+    ensure!(file.len() <= i32::MAX as usize, InvalidArgument, "Input contents are too large for int: {}", file.len());
     Ok(file)
 }
 
@@ -266,10 +252,7 @@ fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
     let file = contents(ctx)?;
     ensure!(!file.is_empty(), InvalidArgument, "Input is empty.");
     let Some(format) = classify(&file) else {
-        bail!(
-            InvalidArgument,
-            "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
-        );
+        bail!(InvalidArgument, "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required.");
     };
     if format != Format::Bmp {
         attrs.check_format(format)?;
@@ -280,7 +263,9 @@ fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
         Format::Gif => attrs.gif(ctx, &file),
         Format::Bmp => attrs.bmp(ctx, &file),
         Format::Webp => attrs.webp(ctx, &file),
-        Format::Jxl => bail!(Unimplemented, "Kernlink does not decode JPEG XL: convert the file to one of the other formats"),
+        Format::Jxl => {
+            bail!(Unimplemented, "Kernlink does not decode JPEG XL: convert the file to one of the other formats")
+        }
     }
 }
 

@@ -36,16 +36,17 @@ fn encode_png(level: &i64, ctx: &mut RawContext<'_>) -> Result<()> {
         "image too wide to encode: {}",
         images.shape()
     );
-    ensure!(
-        (1..=4).contains(&channels),
-        InvalidArgument,
-        "image must have 1, 2, 3, or 4 channels, got {channels}"
-    );
+    ensure!((1..=4).contains(&channels), InvalidArgument, "image must have 1, 2, 3, or 4 channels, got {channels}");
     let is_wide = images.dtype() == DataType::Uint16;
     let mut output = ctx.allocate_output_at(0, Shape::from(batch))?;
     let length = rows * columns * channels;
     if output.num_elements() > 0 {
-        ensure!(length > 0 && rows <= u32::MAX as usize, Internal, "PNG encoding failed: an image of shape {} is empty", images.shape());
+        ensure!(
+            length > 0 && rows <= u32::MAX as usize,
+            Internal,
+            "PNG encoding failed: an image of shape {} is empty",
+            images.shape()
+        );
     }
     let size = [rows as u32, columns as u32];
     for (index, file) in output.as_mut_slice::<TString>()?.iter_mut().enumerate() {
@@ -122,12 +123,9 @@ fn jpeg(ctx: &mut RawContext<'_>, options: &EncodeOptions, format: &str, channel
         image.shape()
     );
     match channels {
-        None => ensure!(
-            matches!(depth, 1 | 3),
-            InvalidArgument,
-            "image must have 1 or 3 channels, got {}",
-            image.shape()
-        ),
+        None => {
+            ensure!(matches!(depth, 1 | 3), InvalidArgument, "image must have 1 or 3 channels, got {}", image.shape())
+        }
         Some(channels) => ensure!(
             channels == depth,
             InvalidArgument,

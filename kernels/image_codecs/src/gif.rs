@@ -93,7 +93,9 @@ impl Gif {
         let mut reader = Reader { rest: data };
         let palette = match reader.header() {
             Ok(palette) => palette,
-            Err(broken) => bail!(InvalidArgument, "Invalid GIF data (size {}), failed to open gif file: {broken}", data.len()),
+            Err(broken) => {
+                bail!(InvalidArgument, "Invalid GIF data (size {}), failed to open gif file: {broken}", data.len())
+            }
         };
         let mut file = Gif { palette, frames: Vec::new(), rows: 0, columns: 0 };
         let broken = match file.read_frames(&mut reader, only_first) {

@@ -42,9 +42,9 @@ impl<'a> Png<'a> {
         let mut decoder = Decoder::new_with_options(Cursor::new(data), options);
         // What the library asks for is no more than the file's size and a row; rows are checked below.
         decoder.set_limits(Limits { bytes: data.len().saturating_mul(2).saturating_add(1 << 26) });
-        let reader = decoder.read_info().map_err(|error| {
-            Error::invalid_argument(format!("Invalid PNG. Failed to initialize decoder: {error}"))
-        })?;
+        let reader = decoder
+            .read_info()
+            .map_err(|error| Error::invalid_argument(format!("Invalid PNG. Failed to initialize decoder: {error}")))?;
         let info = reader.info();
         let (columns, rows) = info.size();
         ensure!(
@@ -88,7 +88,10 @@ impl<'a> Png<'a> {
         debug_assert!(!self.is_wide);
         let pixels = self.read()?;
         let info = self.reader.info();
-        if info.bit_depth == BitDepth::Eight && info.color_type != ColorType::Indexed && info.color_type.samples() == self.channels {
+        if info.bit_depth == BitDepth::Eight
+            && info.color_type != ColorType::Indexed
+            && info.color_type.samples() == self.channels
+        {
             out.copy_from_slice(&pixels);
             return Ok(());
         }
@@ -117,7 +120,8 @@ impl<'a> Png<'a> {
         let filler = Sample { value: ((1u32 << depth) - 1) as u16, is_wide: depth == 16 };
         let samples = info.color_type.samples();
         let stride = (self.columns * samples * depth).div_ceil(8);
-        let to_gray = (self.channels < 3 && info.color_type != ColorType::Grayscale).then(|| ToGray::new(info, self.is_wide));
+        let to_gray =
+            (self.channels < 3 && info.color_type != ColorType::Grayscale).then(|| ToGray::new(info, self.is_wide));
         let palette = info.palette.as_deref().unwrap_or_default().as_chunks::<3>().0;
         let scale = match depth {
             1 => 255,

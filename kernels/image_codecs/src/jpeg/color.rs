@@ -40,11 +40,8 @@ pub(crate) fn rgb_to_gray([r, g, b]: [&[u8]; 3], out: &mut [u8]) {
 pub(crate) fn inks_to_rgb(rows: [&[u8]; 4], are_differences: bool, is_adobe: bool, out: &mut [[u8; 3]]) {
     let [c, m, y, k] = rows;
     for ((((out, &c), &m), &y), &k) in out.iter_mut().zip(c).zip(m).zip(y).zip(k) {
-        let inks = if are_differences {
-            offsets(m, y).map(|offset| byte(255 - (i32::from(c) + offset)))
-        } else {
-            [c, m, y]
-        };
+        let inks =
+            if are_differences { offsets(m, y).map(|offset| byte(255 - (i32::from(c) + offset))) } else { [c, m, y] };
         let k = u32::from(k);
         *out = inks.map(|ink| {
             let ink = u32::from(ink);

@@ -77,7 +77,12 @@ impl<'a> Decoder<'a> {
         let (mut origin, mut size) = ([0, 0], whole);
         if let Some(window) = options.window {
             let [y, x, height, width] = window.map(i64::from);
-            let fits = y >= 0 && x >= 0 && height > 0 && width > 0 && y + height <= whole[0] as i64 && x + width <= whole[1] as i64;
+            let fits = y >= 0
+                && x >= 0
+                && height > 0
+                && width > 0
+                && y + height <= whole[0] as i64
+                && x + width <= whole[1] as i64;
             check(fits, "the crop window is empty or goes beyond the image")?;
             (origin, size) = ([y as usize, x as usize], [height as usize, width as usize]);
         }
@@ -135,16 +140,21 @@ impl<'a> Decoder<'a> {
                 component.blocks_across.next_multiple_of(component.across),
             ];
             let across_of_units = if frame.components.len() == 1 { 1 } else { component.across };
-            planes.push((Plane {
-                samples: Vec::new(),
-                stride: blocks[1] * size,
-                rows: (frame.height * component.down * size).div_ceil(frame.most_down * 8),
-                columns: if is_narrow { some_columns } else { full_columns },
-                first: first_unit * across_of_units * size,
-                transform,
-                multipliers: component.quantizers.as_deref().map_or([0; 64], |table| transform.multipliers(table)),
-                expansion: Expansion::Same,
-            }, [across_in, down_in], full_columns, blocks[0] * size));
+            planes.push((
+                Plane {
+                    samples: Vec::new(),
+                    stride: blocks[1] * size,
+                    rows: (frame.height * component.down * size).div_ceil(frame.most_down * 8),
+                    columns: if is_narrow { some_columns } else { full_columns },
+                    first: first_unit * across_of_units * size,
+                    transform,
+                    multipliers: component.quantizers.as_deref().map_or([0; 64], |table| transform.multipliers(table)),
+                    expansion: Expansion::Same,
+                },
+                [across_in, down_in],
+                full_columns,
+                blocks[0] * size,
+            ));
         }
         let needed = self.needed();
         let mut all = Vec::new();
@@ -186,11 +196,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn decoded(&mut self, out: &mut [u8]) -> Read<()> {
-        let (planes, rows) = if self.header.has_many_scans() {
-            (self.read_many_scans()?, self.whole[0])
-        } else {
-            self.read_one_scan()?
-        };
+        let (planes, rows) =
+            if self.header.has_many_scans() { (self.read_many_scans()?, self.whole[0]) } else { self.read_one_scan()? };
         let rows = rows.saturating_sub(self.origin[0]).min(self.shape[0]);
         let fraction = rows as f32 / self.shape[0] as f32;
         check(fraction >= self.options.acceptable_fraction.min(1.0), "the file ends amid its data")?;
@@ -209,10 +216,16 @@ impl<'a> Decoder<'a> {
         let frame = self.header.frame.as_ref().ok_or(Stop::Error("the file has no frame"))?;
         // In a scan of one component a unit is one block.
         let is_single = frame.components.len() == 1;
-        let factors: Vec<_> = self.header.scan.components.iter().map(|&index| {
-            let component = &frame.components[index];
-            (index, if is_single { [1, 1] } else { [component.down, component.across] })
-        }).collect();
+        let factors: Vec<_> = self
+            .header
+            .scan
+            .components
+            .iter()
+            .map(|&index| {
+                let component = &frame.components[index];
+                (index, if is_single { [1, 1] } else { [component.down, component.across] })
+            })
+            .collect();
         let units = if is_single {
             [frame.components[0].blocks_down, frame.components[0].blocks_across]
         } else {
@@ -286,10 +299,13 @@ impl<'a> Decoder<'a> {
                 };
                 let unknown = &smoothing[index][usize::from(!scans.is_good(unit))];
                 let last_unit = units_down - 1;
-                let (within, rows) = (row % component.down, match component.blocks_down % component.down {
-                    rest if unit == last_unit && rest > 0 => rest,
-                    _ => component.down,
-                });
+                let (within, rows) = (
+                    row % component.down,
+                    match component.blocks_down % component.down {
+                        rest if unit == last_unit && rest > 0 => rest,
+                        _ => component.down,
+                    },
+                );
                 let above = if within > 0 || unit > 0 { row - 1 } else { row };
                 let above_that = if within > 1 || unit > 1 { row - 2 } else { above };
                 let below = if within + 1 < rows || unit < last_unit { row + 1 } else { row };

@@ -146,9 +146,8 @@ impl Entropy for Sequential {
             }
         }
         if !self.bits.is_exhausted {
-            let enough = self.restarts.interval == 0
-                && source.marker == 0
-                && source.left() >= FAST_BYTES * self.members.len();
+            let enough =
+                self.restarts.interval == 0 && source.marker == 0 && source.left() >= FAST_BYTES * self.members.len();
             let mut done = None;
             if enough {
                 let mut ahead = source.clone();
@@ -195,7 +194,11 @@ pub(crate) fn check_progression(scan: &Scan) -> Read<()> {
         scan.first <= scan.last && scan.last < 64 && scan.components.len() == 1
     };
     let refines = scan.high_bit == 0 || Some(scan.low_bit) == scan.high_bit.checked_sub(1);
-    if is_right && refines && scan.low_bit <= 13 { Ok(()) } else { Err(Stop::Error("the parameters of a scan are wrong")) }
+    if is_right && refines && scan.low_bit <= 13 {
+        Ok(())
+    } else {
+        Err(Stop::Error("the parameters of a scan are wrong"))
+    }
 }
 
 impl Progressive {

@@ -240,7 +240,12 @@ impl<'a> Header<'a> {
         for _ in 0..count {
             let [id, tables] = [source.byte()?, source.byte()?];
             // As libjpeg has it, which looks whether a place is free where it could look whether a component is.
-            let index = frame.components.iter().take(4).enumerate().position(|(at, component)| component.id == id && at >= indices.len());
+            let index = frame
+                .components
+                .iter()
+                .take(4)
+                .enumerate()
+                .position(|(at, component)| component.id == id && at >= indices.len());
             let Some(index) = index else { return error("a scan has a component that the frame lacks") };
             check(!indices.contains(&index), "a scan has a component twice")?;
             indices.push(index);
@@ -375,7 +380,9 @@ impl<'a> Header<'a> {
 
     /// Whether the components come in more scans than one, so that coefficients must be kept.
     pub(crate) fn has_many_scans(&self) -> bool {
-        self.frame.as_ref().is_some_and(|frame| frame.is_progressive || self.scan.components.len() < frame.components.len())
+        self.frame
+            .as_ref()
+            .is_some_and(|frame| frame.is_progressive || self.scan.components.len() < frame.components.len())
     }
 
     /// Whether an Adobe marker is there, whose files hold colours of print inverted.
@@ -385,7 +392,8 @@ impl<'a> Header<'a> {
 
     /// What the colours are, as libjpeg guesses.
     pub(crate) fn colors(&self) -> Colors {
-        let ids: Vec<u8> = self.frame.iter().flat_map(|frame| &frame.components).map(|component| component.id).collect();
+        let ids: Vec<u8> =
+            self.frame.iter().flat_map(|frame| &frame.components).map(|component| component.id).collect();
         match (ids.len(), self.adobe) {
             (1, _) => Colors::Gray,
             (3, _) if self.is_jfif => Colors::Ycc,

@@ -246,7 +246,8 @@ fn quarter_pass(x: [i16; 8]) -> [i32; 2] {
 
 fn quarter(block: &Block, multipliers: &Block) -> [[u8; 2]; 2] {
     let columns = transposed(dequantized(block, multipliers));
-    let columns: [[i16; 2]; 8] = columns.map(|column| quarter_pass(column).map(|x| narrowed(descaled(x, BITS - 2 + 2))));
+    let columns: [[i16; 2]; 8] =
+        columns.map(|column| quarter_pass(column).map(|x| narrowed(descaled(x, BITS - 2 + 2))));
     std::array::from_fn(|row| {
         quarter_pass(std::array::from_fn(|column| columns[column][row])).map(|x| sample(descaled(x, BITS + 2 + 3 + 2)))
     })

@@ -84,11 +84,12 @@ impl ToGray {
         }
         let (to, from) = (reciprocal(gamma), reciprocal(screen));
         if !is_deep {
-            let table = |gamma: u32| {
-                std::array::from_fn(|x| {
-                    if is_significant(gamma) { power(x as u32, 255.0, gamma) as u8 } else { x as u8 }
-                })
-            };
+            let table =
+                |gamma: u32| {
+                    std::array::from_fn(|x| {
+                        if is_significant(gamma) { power(x as u32, 255.0, gamma) as u8 } else { x as u8 }
+                    })
+                };
             return ToGray::EightByLight(Box::new([table(to), table(from)]));
         }
         let bits = info.sbit.as_deref().and_then(|bits| bits.iter().take(3).max()).copied().unwrap_or(0);
