@@ -8,6 +8,7 @@
 //! | `kernlink-kernels-math` | `math` | casts, reductions, products of matrices |
 //! | `kernlink-kernels-nn` | `nn` | convolution, pooling, normalisation, losses |
 //! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
+//! | `kernlink-kernels-image-codecs` | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
@@ -35,6 +36,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_nn::KERNLINK_PROVIDER,
     #[cfg(feature = "image")]
     &kernlink_kernels_image::KERNLINK_PROVIDER,
+    #[cfg(feature = "image_codecs")]
+    &kernlink_kernels_image_codecs::KERNLINK_PROVIDER,
     #[cfg(feature = "quantization")]
     &kernlink_kernels_quantization::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]

@@ -16,6 +16,7 @@
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
+//! | [`mod@image_codecs`] | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
 //! | [`quantization`] | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | [`mod@io`] | `io` | checkpoints and files |
 //! | [`mod@linear_algebra`] | `linear_algebra` | decompositions, inverses, determinants, equations |
@@ -56,6 +57,8 @@ pub mod function;
 mod gradients;
 #[cfg(feature = "image")]
 pub mod image;
+#[cfg(feature = "image_codecs")]
+pub mod image_codecs;
 #[cfg(any(feature = "array", feature = "math", feature = "sparse"))]
 mod infer;
 #[cfg(feature = "io")]
@@ -108,6 +111,8 @@ pub use flow::*;
 pub use function::*;
 #[cfg(feature = "image")]
 pub use image::*;
+#[cfg(feature = "image_codecs")]
+pub use image_codecs::*;
 #[cfg(feature = "io")]
 pub use io::*;
 #[cfg(feature = "linear_algebra")]

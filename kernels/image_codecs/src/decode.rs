@@ -1,0 +1,284 @@
+//! The ops that decode image files, and what tells the shape of one.
+
+use kernlink::dtype::{DataType, TString};
+use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::{Tensor, scratch};
+use kernlink::{Result, bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::{
+    DecodeAndCropJpeg, DecodeBmp, DecodeGif, DecodeImage, DecodeJpeg, DecodePng, DecodeWebP, ExtractJpegShape,
+};
+
+use crate::bmp::Bmp;
+use crate::format::{Format, classify};
+use crate::gif::Gif;
+use crate::jpeg;
+use crate::png::Png;
+use crate::webp::Webp;
+
+/// The op that decodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Jpeg,
+    Crop,
+    Png,
+    Gif,
+    Bmp,
+    Webp,
+    Image,
+}
+
+/// What the attrs say.
+struct Decode {
+    kind: Kind,
+    channels: usize,
+    dtype: DataType,
+    expands_animations: bool,
+    jpeg: jpeg::Options,
+}
+
+impl Decode {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Decode> {
+        let kind = match &*ctx.op.name {
+            "DecodeJpeg" => Kind::Jpeg,
+            "DecodeAndCropJpeg" => Kind::Crop,
+            "DecodePng" => Kind::Png,
+            "DecodeGif" => Kind::Gif,
+            "DecodeBmp" => Kind::Bmp,
+            "DecodeWebP" => Kind::Webp,
+            _ => Kind::Image,
+        };
+        let mut jpeg = jpeg::Options::default();
+        if matches!(kind, Kind::Jpeg | Kind::Crop) {
+            let (ratio, method): (i64, String) = (ctx.attrs.required("ratio")?, ctx.attrs.required("dct_method")?);
+            ensure!(matches!(ratio, 1 | 2 | 4 | 8), InvalidArgument, "ratio must be 1, 2, 4, or 8, got {ratio}");
+            jpeg.ratio = ratio as usize;
+            jpeg.has_fancy_upscaling = ctx.attrs.required("fancy_upscaling")?;
+            jpeg.recovers = ctx.attrs.required("try_recover_truncated")?;
+            jpeg.acceptable_fraction = ctx.attrs.required("acceptable_fraction")?;
+            jpeg.is_fast = match &method[..] {
+                "" | "INTEGER_FAST" => true,
+                "INTEGER_ACCURATE" => false,
+                other => bail!(
+                    InvalidArgument,
+                    "dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, not `{other}`"
+                ),
+            };
+        }
+        let channels: i64 = if kind == Kind::Gif { 3 } else { ctx.attrs.required("channels")? };
+        ensure!(
+            matches!(channels, 0 | 1 | 3 | 4),
+            InvalidArgument,
+            "`channels` must be 0, 1, 3 or 4 but got {channels}"
+        );
+        Ok(Decode {
+            kind,
+            channels: channels as usize,
+            dtype: ctx.output_dtype_at(0)?,
+            expands_animations: kind != Kind::Image || ctx.attrs.required("expand_animations")?,
+            jpeg,
+        })
+    }
+
+    /// Refuses a format that the op does not take.
+    fn check_format(&self, format: Format) -> Result<()> {
+        let is_common = matches!(format, Format::Jpeg | Format::Png | Format::Gif);
+        match self.kind {
+            Kind::Bmp if is_common => bail!(
+                InvalidArgument,
+                "Trying to decode {format} format using DecodeBmp op. Use `decode_{}` or `decode_image` instead.",
+                format!("{format}").to_ascii_lowercase()
+            ),
+            Kind::Crop if matches!(format, Format::Png | Format::Gif | Format::Bmp) => {
+                bail!(InvalidArgument, "DecodeAndCropJpeg operation can run on JPEG only, but detected {format}.")
+            }
+            kind if format == Format::Bmp && !matches!(kind, Kind::Bmp | Kind::Image) => bail!(
+                InvalidArgument,
+                "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: Decode{kind:?}"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The shape of a single image, which DecodeGif gives as one frame.
+    fn shape_of(&self, image: [usize; 3]) -> Shape {
+        let frames: &[usize] = if self.kind == Kind::Gif { &[1] } else { &[] };
+        frames.iter().chain(&image).copied().collect()
+    }
+
+    /// Allocates the output and has it filled with samples of eight bits, which are brought to its dtype.
+    fn fill(&self, ctx: &mut RawContext<'_>, shape: Shape, decode: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        let mut output = ctx.allocate_output_at(0, shape)?;
+        if self.dtype == DataType::Uint8 {
+            decode(output.as_mut_slice::<u8>()?)?;
+            return ctx.set_output_at(0, output);
+        }
+        let mut samples = scratch::zeros(output.num_elements())?;
+        decode(&mut samples)?;
+        match self.dtype {
+            DataType::Uint16 => {
+                let out = output.as_mut_slice::<u16>()?;
+                out.iter_mut().zip(&samples).for_each(|(out, &sample)| *out = u16::from(sample) << 8);
+            }
+            _ => {
+                let out = output.as_mut_slice::<f32>()?;
+                out.iter_mut().zip(&samples).for_each(|(out, &sample)| *out = f32::from(sample) * (1.0 / 255.0) as f32);
+            }
+        }
+        ctx.set_output_at(0, output)
+    }
+
+    fn jpeg(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        ensure!(self.channels != 4, InvalidArgument, "JPEG does not support 4 channels");
+        let mut options = jpeg::Options { channels: self.channels, ..self.jpeg };
+        if self.kind == Kind::Crop {
+            let window = ctx.input_at(1)?;
+            ensure!(window.rank() == 1, InvalidArgument, "crop_window must be 1-D, got shape {}", window.shape());
+            let Some(&window) = window.as_slice::<i32>()?.first_chunk::<4>().filter(|_| window.num_elements() == 4)
+            else {
+                bail!(InvalidArgument, "crop_size must have four elements {}", window.shape());
+            };
+            options.window = Some(window);
+        }
+        let refused = "jpeg::Uncompress failed. Invalid JPEG data or crop window";
+        let decoder = match jpeg::Decoder::new(data, options) {
+            Ok(decoder) => decoder,
+            Err(jpeg::Stop::Error(reason)) => bail!(InvalidArgument, "{refused}: {reason}."),
+            Err(jpeg::Stop::Suspended) => bail!(InvalidArgument, "{refused}: the file ends amid its header."),
+        };
+        let shape = self.shape_of(decoder.shape());
+        self.fill(ctx, shape, |out| match decoder.decode(out) {
+            Ok(()) => Ok(()),
+            Err(reason) => bail!(InvalidArgument, "{refused}: {reason}."),
+        })
+    }
+
+    fn png(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        let is_wide = self.dtype != DataType::Uint8;
+        let file = Png::new(data, self.channels, is_wide)?;
+        let shape = self.shape_of([file.rows, file.columns, file.channels]);
+        if !is_wide {
+            return self.fill(ctx, shape, |out| file.decode(out));
+        }
+        let mut output = ctx.allocate_output_at(0, shape)?;
+        if self.dtype == DataType::Uint16 {
+            file.decode_wide(output.as_mut_slice::<u16>()?)?;
+        } else {
+            let mut samples = scratch::zeros(output.num_elements())?;
+            file.decode_wide(&mut samples)?;
+            let out = output.as_mut_slice::<f32>()?;
+            out.iter_mut().zip(&samples).for_each(|(out, &sample)| *out = f32::from(sample) * (1.0 / 65535.0) as f32);
+        }
+        ctx.set_output_at(0, output)
+    }
+
+    fn gif(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        ensure!(
+            matches!(self.channels, 0 | 3),
+            InvalidArgument,
+            "channels must be 0 or 3 for GIF, got {}",
+            self.channels
+        );
+        let file = Gif::new(data, !self.expands_animations)?;
+        let image = [file.rows, file.columns, 3];
+        let frames = file.frames();
+        let shape = match self.kind {
+            Kind::Jpeg | Kind::Png => {
+                ensure!(
+                    frames == 1,
+                    InvalidArgument,
+                    "Got {frames} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
+                );
+                Shape::from(image)
+            }
+            Kind::Image if !self.expands_animations => Shape::from(image),
+            Kind::Gif | Kind::Image => Shape::from([frames, image[0], image[1], 3]),
+            kind => bail!(InvalidArgument, "Bad op type Decode{kind:?}"),
+        };
+        self.fill(ctx, shape, |out| file.decode(data.len(), out))
+    }
+
+    fn bmp(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        ensure!(self.channels != 1, InvalidArgument, "`channels` must be 0, 3 or 4 for BMP, but got {}", self.channels);
+        self.check_format(Format::Bmp)?;
+        let file = Bmp::new(data)?;
+        let channels = if self.channels == 0 { file.channels } else { self.channels };
+        self.fill(ctx, Shape::from([file.rows, file.columns, channels]), |out| {
+            file.decode(channels, out);
+            Ok(())
+        })
+    }
+
+    fn webp(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        ensure!(self.channels != 1, InvalidArgument, "WebP only supports 3 or 4 channels");
+        ensure!(self.dtype == DataType::Uint8, InvalidArgument, "WebP only supports uint8 for dtype");
+        let file = Webp::new(data)?;
+        ensure!(
+            self.channels == 0 || self.channels == file.channels,
+            InvalidArgument,
+            "Number of channels requested does not match input: {} instead of {}",
+            self.channels,
+            file.channels
+        );
+        ensure!(
+            file.frames.is_none() || matches!(self.channels, 0 | 4),
+            InvalidArgument,
+            "WebP Animation must be 4 channel RGBA"
+        );
+        let count = if self.expands_animations { file.frames.unwrap_or(1) } else { 1 };
+        let channels = if file.frames.is_some() { 4 } else { file.channels };
+        let frames: &[usize] = if self.expands_animations { &[count] } else { &[] };
+        let shape = frames.iter().chain(&[file.rows, file.columns, channels]).copied().collect();
+        self.fill(ctx, shape, |out| file.decode(count, out))
+    }
+}
+
+/// The file of input 0.
+fn contents(ctx: &RawContext<'_>) -> Result<TString> {
+    let contents = ctx.input_at(0)?;
+    ensure!(contents.rank() == 0, InvalidArgument, "`contents` must be scalar but got shape {}", contents.shape());
+    let file = contents.as_slice::<TString>()?[0].clone();
+    ensure!(file.len() <= i32::MAX as usize, InvalidArgument, "Input contents are too large for int: {}", file.len());
+    Ok(file)
+}
+
+#[register_kernel(
+    device = Cpu,
+    op = [DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeWebP, DecodeImage],
+    state = |ctx| Decode::new(ctx),
+)]
+fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
+    let file = contents(ctx)?;
+    ensure!(!file.is_empty(), InvalidArgument, "Input is empty.");
+    let Some(format) = classify(&file) else {
+        bail!(InvalidArgument, "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required.");
+    };
+    if format != Format::Bmp {
+        attrs.check_format(format)?;
+    }
+    match format {
+        Format::Jpeg => attrs.jpeg(ctx, &file),
+        Format::Png => attrs.png(ctx, &file),
+        Format::Gif => attrs.gif(ctx, &file),
+        Format::Bmp => attrs.bmp(ctx, &file),
+        Format::Webp => attrs.webp(ctx, &file),
+        Format::Jxl => {
+            bail!(Unimplemented, "Kernlink does not decode JPEG XL: convert the file to one of the other formats")
+        }
+    }
+}
+
+#[register_kernel(device = Cpu, op = [ExtractJpegShape], output_type = [int32, int64])]
+fn extract_jpeg_shape(ctx: &mut RawContext<'_>) -> Result<()> {
+    let file = contents(ctx)?;
+    let shape = match jpeg::shape(&file) {
+        Ok(shape) => shape,
+        Err(reason) => bail!(InvalidArgument, "Invalid JPEG data, size {}: {reason}", file.len()),
+    };
+    let output = match ctx.output_dtype_at(0)? {
+        DataType::Int32 => Tensor::vector(&shape.map(|size| size as i32))?,
+        _ => Tensor::vector(&shape.map(|size| size as i64))?,
+    };
+    ctx.set_output_at(0, output)
+}

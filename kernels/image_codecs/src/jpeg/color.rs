@@ -1,0 +1,51 @@
+//! From the components of a JPEG file to red, green and blue, in libjpeg's numbers of 16 bits of fraction.
+
+const HALF: i32 = 1 << 15;
+
+#[inline(always)]
+fn byte(x: i32) -> u8 {
+    x.clamp(0, 255) as u8
+}
+
+/// What blue and red differences add to red, green and blue.
+#[inline(always)]
+fn offsets(cb: u8, cr: u8) -> [i32; 3] {
+    let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
+    [(91881 * cr + HALF) >> 16, (-22554 * cb - 46802 * cr + HALF) >> 16, (116_130 * cb + HALF) >> 16]
+}
+
+/// Colours of brightness and differences.
+pub(crate) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], out: &mut [[u8; 3]]) {
+    for (((out, &y), &cb), &cr) in out.iter_mut().zip(y).zip(cb).zip(cr) {
+        *out = offsets(cb, cr).map(|offset| byte(i32::from(y) + offset));
+    }
+}
+
+/// Colours as they are.
+pub(crate) fn rgb([r, g, b]: [&[u8]; 3], out: &mut [[u8; 3]]) {
+    for (((out, &r), &g), &b) in out.iter_mut().zip(r).zip(g).zip(b) {
+        *out = [r, g, b];
+    }
+}
+
+/// The brightness of colours.
+pub(crate) fn rgb_to_gray([r, g, b]: [&[u8]; 3], out: &mut [u8]) {
+    for (((out, &r), &g), &b) in out.iter_mut().zip(r).zip(g).zip(b) {
+        *out = ((i32::from(r) * 19595 + i32::from(g) * 38470 + i32::from(b) * 7471 + HALF) >> 16) as u8;
+    }
+}
+
+/// Colours of the four inks of print, which hold the file's numbers or, where they are differences, what those stand for. Adobe's
+/// files have them inverted.
+pub(crate) fn inks_to_rgb(rows: [&[u8]; 4], are_differences: bool, is_adobe: bool, out: &mut [[u8; 3]]) {
+    let [c, m, y, k] = rows;
+    for ((((out, &c), &m), &y), &k) in out.iter_mut().zip(c).zip(m).zip(y).zip(k) {
+        let inks =
+            if are_differences { offsets(m, y).map(|offset| byte(255 - (i32::from(c) + offset))) } else { [c, m, y] };
+        let k = u32::from(k);
+        *out = inks.map(|ink| {
+            let ink = u32::from(ink);
+            (if is_adobe { k * ink / 255 } else { (255 - k) * (255 - ink) / 255 }) as u8
+        });
+    }
+}

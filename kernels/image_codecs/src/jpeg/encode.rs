@@ -1,0 +1,385 @@
+//! JPEG files of images, byte for byte as libjpeg-turbo by way of TensorFlow's `jpeg::Compress`.
+
+use super::codes::{Counter, Encoder, Sink, Writer, optimal, usual};
+use super::fdct::{Divisors, coefficients};
+use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
+use super::idct::Block;
+use super::scans::{AcScan, Tables, dc_first, sequential};
+use super::source::{Read, Stop, zeros};
+
+/// What is asked of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct EncodeOptions {
+    /// From 0 to 100.
+    pub(crate) quality: i64,
+    pub(crate) is_progressive: bool,
+    /// Whether codes are made for the image.
+    pub(crate) optimizes: bool,
+    /// Whether colours are stored for four pixels at once.
+    pub(crate) downsamples: bool,
+    /// 1 for inches, 2 for centimetres.
+    pub(crate) density_unit: u8,
+    /// The columns and rows of a unit.
+    pub(crate) density: [i64; 2],
+    pub(crate) xmp: Vec<u8>,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> EncodeOptions {
+        EncodeOptions {
+            quality: 95,
+            is_progressive: false,
+            optimizes: false,
+            downsamples: true,
+            density_unit: 1,
+            density: [300, 300],
+            xmp: Vec::new(),
+        }
+    }
+}
+
+/// The quantisation table of T.81, K.1, of brightness.
+const BRIGHTNESS: [u16; 64] = [
+    16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51,
+    87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101,
+    72, 92, 95, 98, 112, 100, 103, 99,
+];
+
+/// That of colours.
+const COLORS: [u16; 64] = [
+    17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99,
+];
+
+/// A table in the quality that is asked for.
+fn quantizers(table: &[u16; 64], quality: i64) -> Quantizers {
+    let quality = quality.clamp(1, 100);
+    let percent = if quality < 50 { 5000 / quality } else { 200 - quality * 2 };
+    table.map(|x| ((i64::from(x) * percent + 50) / 100).clamp(1, 255) as u16)
+}
+
+/// The most rows or columns that libjpeg takes.
+const MOST_LINES: usize = 65500;
+
+/// The number of pixels from which on TensorFlow refuses an image.
+const TOO_MANY_PIXELS: usize = 1 << 29;
+
+/// A component's coefficients.
+struct Component {
+    blocks: Vec<Block>,
+    /// How many blocks a row has, with those that fill the last unit.
+    stride: usize,
+    /// How many rows and columns of blocks hold some of the image.
+    size: [usize; 2],
+    /// How many blocks down and across a unit has.
+    factors: [usize; 2],
+    table: usize,
+}
+
+impl Component {
+    fn tables(&self) -> Tables {
+        Tables { dc: self.table, ac: 2 + self.table }
+    }
+}
+
+/// Red, green and blue as brightness and differences, in libjpeg's numbers of 16 bits of fraction.
+fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
+    let [r, g, b] = [r, g, b].map(i32::from);
+    const MIDDLE: i32 = (128 << 16) + (1 << 15) - 1;
+    [
+        ((19595 * r + 38470 * g + 7471 * b + (1 << 15)) >> 16) as u8,
+        ((-11059 * r - 21709 * g + 32768 * b + MIDDLE) >> 16) as u8,
+        ((32768 * r - 27439 * g - 5329 * b + MIDDLE) >> 16) as u8,
+    ]
+}
+
+/// The coefficients of rows of samples, `rows(y)` for each, of which the last row and column are repeated.
+fn component(
+    planes: &[u8],
+    [rows, columns]: [usize; 2],
+    units: [usize; 2],
+    factors: [usize; 2],
+    table: usize,
+    divisors: &Divisors,
+) -> Read<Component> {
+    let stride = units[1] * factors[1];
+    let size = [rows.div_ceil(8), columns.div_ceil(8)];
+    let mut blocks: Vec<Block> = zeros(units[0] * factors[0] * stride)?;
+    let width = size[1] * 8;
+    let mut strip = zeros(width * 8)?;
+    for row in 0..size[0] {
+        for (y, line) in strip.chunks_exact_mut(width).enumerate() {
+            let from = (row * 8 + y).min(rows - 1);
+            let samples = &planes[from * columns..][..columns];
+            line[..columns].copy_from_slice(samples);
+            line[columns..].fill(samples[columns - 1]);
+        }
+        for column in 0..size[1] {
+            blocks[row * stride + column] = coefficients(&strip, column * 8, width, divisors);
+        }
+    }
+    // Blocks that only fill the last unit say nothing but the mean of the block before them.
+    for row in 0..size[0] {
+        for column in size[1]..stride {
+            blocks[row * stride + column][0] = blocks[row * stride + column - 1][0];
+        }
+    }
+    for row in size[0]..units[0] * factors[0] {
+        for column in 0..stride {
+            let last = column / factors[1] * factors[1] + factors[1] - 1;
+            blocks[row * stride + column][0] = blocks[(row - 1) * stride + last][0];
+        }
+    }
+    Ok(Component { blocks, stride, size, factors, table })
+}
+
+/// Half as many samples in both directions, with whole blocks across that go on with the last column; halves go up and down in turn.
+fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usize; 2])> {
+    let size = [rows.div_ceil(2), columns.div_ceil(16) * 8];
+    let mut out = zeros(size[0] * size[1])?;
+    for (y, line) in out.chunks_exact_mut(size[1]).enumerate() {
+        let row = |y: usize| &plane[y.min(rows - 1) * columns..][..columns];
+        let (above, below) = (row(2 * y), row(2 * y + 1));
+        for (x, (out, (above, below))) in line.iter_mut().zip(above.chunks(2).zip(below.chunks(2))).enumerate() {
+            let sum = |pair: &[u8]| u16::from(pair[0]) + u16::from(pair[pair.len() - 1]);
+            *out = ((sum(above) + sum(below) + 1 + (x as u16 & 1)) >> 2) as u8;
+        }
+        let last = 2 * (u16::from(above[columns - 1]) + u16::from(below[columns - 1]));
+        for (x, out) in line.iter_mut().enumerate().skip(columns.div_ceil(2)) {
+            *out = ((last + 1 + (x as u16 & 1)) >> 2) as u8;
+        }
+    }
+    Ok((out, size))
+}
+
+/// Calls `f` for each block of a scan with the scan's component that it belongs to, unit by unit.
+fn for_each_block<'c>(components: &[&'c Component], mut f: impl FnMut(usize, &'c Component, &'c Block)) {
+    if let [component] = components[..] {
+        for row in 0..component.size[0] {
+            for column in 0..component.size[1] {
+                f(0, component, &component.blocks[row * component.stride + column]);
+            }
+        }
+        return;
+    }
+    let across = components[0].stride / components[0].factors[1];
+    let down = components[0].blocks.len() / components[0].stride / components[0].factors[0];
+    for row in 0..down {
+        for column in 0..across {
+            for (index, component) in components.iter().enumerate() {
+                let [height, width] = component.factors;
+                for y in 0..height {
+                    for x in 0..width {
+                        let at = (row * height + y) * component.stride + column * width + x;
+                        f(index, component, &component.blocks[at]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A scan: its components, the first and last of the coefficients, and their bits.
+struct Scan {
+    components: &'static [usize],
+    band: [usize; 2],
+    high_bit: u8,
+    low_bit: u8,
+}
+
+const fn scan(components: &'static [usize], band: [usize; 2], high_bit: u8, low_bit: u8) -> Scan {
+    Scan { components, band, high_bit, low_bit }
+}
+
+/// The scan of a file that is not progressive.
+const WHOLE: [&[Scan]; 2] = [&[scan(&[0], [0, 63], 0, 0)], &[scan(&[0, 1, 2], [0, 63], 0, 0)]];
+
+/// The scans of progressive files of brightness, and of colours.
+const PROGRESSION: [&[Scan]; 2] = [
+    &[
+        scan(&[0], [0, 0], 0, 1),
+        scan(&[0], [1, 5], 0, 2),
+        scan(&[0], [6, 63], 0, 2),
+        scan(&[0], [1, 63], 2, 1),
+        scan(&[0], [0, 0], 1, 0),
+        scan(&[0], [1, 63], 1, 0),
+    ],
+    &[
+        scan(&[0, 1, 2], [0, 0], 0, 1),
+        scan(&[0], [1, 5], 0, 2),
+        scan(&[2], [1, 63], 0, 1),
+        scan(&[1], [1, 63], 0, 1),
+        scan(&[0], [6, 63], 0, 2),
+        scan(&[0], [1, 63], 2, 1),
+        scan(&[0, 1, 2], [0, 0], 1, 0),
+        scan(&[2], [1, 63], 1, 0),
+        scan(&[1], [1, 63], 1, 0),
+        scan(&[0], [1, 63], 1, 0),
+    ],
+];
+
+impl Scan {
+    /// Gives the scan's symbols and bits to a sink.
+    fn write(&self, components: &[&Component], sink: &mut impl Sink) {
+        let mut last = [0; 3];
+        match (self.band, self.high_bit) {
+            ([0, 63], _) => {
+                for_each_block(components, |at, component, block| {
+                    sequential(block, &mut last[at], component.tables(), sink);
+                });
+            }
+            ([0, _], 0) => {
+                for_each_block(components, |at, component, block| {
+                    dc_first(block, &mut last[at], self.low_bit, component.tables(), sink);
+                });
+            }
+            ([0, _], _) => {
+                for_each_block(components, |_, _, block| sink.bits((block[0] >> self.low_bit) as u32, 1));
+            }
+            (band, high_bit) => {
+                let mut scan = AcScan::new(sink, components[0].tables().ac, band, self.low_bit);
+                for_each_block(components, |_, _, block| match high_bit {
+                    0 => scan.first(block),
+                    _ => scan.refine(block),
+                });
+                scan.end();
+            }
+        }
+    }
+
+    /// Which tables the scan uses: those of DC are 0 and 1, those of AC 2 and 3, in the order in which they are written.
+    fn tables(&self, components: &[&Component]) -> Vec<usize> {
+        let mut tables = Vec::new();
+        for component in components {
+            let Tables { dc, ac } = component.tables();
+            let dc = (self.band[0] == 0 && self.high_bit == 0).then_some(dc);
+            let ac = (self.band[1] > 0).then_some(ac);
+            for table in [dc, ac].into_iter().flatten() {
+                if !tables.contains(&table) {
+                    tables.push(table);
+                }
+            }
+        }
+        tables
+    }
+}
+
+/// A marker with what it says.
+fn marker(file: &mut Vec<u8>, code: u8, data: &[u8]) {
+    file.extend([0xFF, code]);
+    file.extend((data.len() as u16 + 2).to_be_bytes());
+    file.extend(data);
+}
+
+/// The file of an image `[rows, columns, channels]` with one channel or three.
+///
+/// # Errors
+/// What is wrong with the image's size, or that there is no memory for the file.
+pub(crate) fn encode(image: &[u8], shape: [usize; 3], options: &EncodeOptions) -> Result<Vec<u8>, &'static str> {
+    encoded(image, shape, options).map_err(|stop| match stop {
+        Stop::Error(text) => text,
+        Stop::Suspended => "the file could not be written",
+    })
+}
+
+fn encoded(image: &[u8], [rows, columns, channels]: [usize; 3], options: &EncodeOptions) -> Read<Vec<u8>> {
+    let refuse = |text| Err(Stop::Error(text));
+    if rows == 0 || columns == 0 {
+        return refuse("the image is empty");
+    }
+    if rows.max(columns) > MOST_LINES || rows * columns >= TOO_MANY_PIXELS {
+        return refuse("the image is too large");
+    }
+    const NAMESPACE: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+    if NAMESPACE.len() + options.xmp.len() > 65533 {
+        return refuse("the XMP metadata are too long");
+    }
+    let tables = [quantizers(&BRIGHTNESS, options.quality), quantizers(&COLORS, options.quality)];
+    let divisors = tables.each_ref().map(Divisors::new);
+    let size = [rows, columns];
+    let factor = if channels == 3 && options.downsamples { 2 } else { 1 };
+    let units = size.map(|size| size.div_ceil(8 * factor));
+    let mut components = Vec::new();
+    if channels == 1 {
+        components.push(component(image, size, units, [1, 1], 0, &divisors[0])?);
+    } else {
+        let mut planes: [Vec<u8>; 3] = [zeros(rows * columns)?, zeros(rows * columns)?, zeros(rows * columns)?];
+        let [y, cb, cr] = &mut planes;
+        for (((pixel, y), cb), cr) in image.as_chunks::<3>().0.iter().zip(y).zip(cb).zip(cr) {
+            [*y, *cb, *cr] = ycc(*pixel);
+        }
+        components.push(component(&planes[0], size, units, [factor; 2], 0, &divisors[0])?);
+        for plane in &planes[1..] {
+            components.push(if factor == 2 {
+                let (plane, size) = downsampled(plane, size)?;
+                component(&plane, size, units, [1, 1], 1, &divisors[1])?
+            } else {
+                component(plane, size, units, [1, 1], 1, &divisors[1])?
+            });
+        }
+    }
+
+    let mut file = vec![0xFF, 0xD8];
+    let [x_density, y_density] = options.density.map(|density| (density as u16).to_be_bytes());
+    let mut jfif = b"JFIF\0\x01\x01".to_vec();
+    jfif.push(options.density_unit);
+    jfif.extend([x_density, y_density].as_flattened());
+    jfif.extend([0, 0]);
+    marker(&mut file, 0xE0, &jfif);
+    if !options.xmp.is_empty() {
+        marker(&mut file, 0xE1, &[NAMESPACE, &options.xmp].concat());
+    }
+    for (index, table) in tables.iter().enumerate().take(channels) {
+        let values = NATURAL_ORDER[..64].iter().map(|&at| table[usize::from(at)] as u8);
+        marker(&mut file, 0xDB, &std::iter::once(index as u8).chain(values).collect::<Vec<u8>>());
+    }
+    let mut frame = vec![8];
+    frame.extend([rows as u16, columns as u16].map(u16::to_be_bytes).as_flattened());
+    frame.push(channels as u8);
+    for (id, component) in (1..).zip(&components) {
+        let [down, across] = component.factors;
+        frame.extend([id, (across << 4 | down) as u8, component.table as u8]);
+    }
+    marker(&mut file, if options.is_progressive { 0xC2 } else { 0xC0 }, &frame);
+
+    let scans = if options.is_progressive { PROGRESSION } else { WHOLE }[usize::from(channels == 3)];
+    for scan in scans {
+        write_scan(scan, &components, options.optimizes || options.is_progressive, &mut file);
+    }
+    file.extend([0xFF, 0xD9]);
+    Ok(file)
+}
+
+/// Writes a scan with the codes that it needs.
+fn write_scan(scan: &Scan, components: &[Component], optimizes: bool, file: &mut Vec<u8>) {
+    let chosen: Vec<&Component> = scan.components.iter().map(|&index| &components[index]).collect();
+    let used = scan.tables(&chosen);
+    let mut counts = [[0; 256]; 4];
+    if optimizes && !used.is_empty() {
+        scan.write(&chosen, &mut Counter(&mut counts));
+    }
+    let mut encoders = [const { None }; 4];
+    for &table in &used {
+        let (is_ac, index) = (table >= 2, table % 2);
+        let code: HuffmanCode = if optimizes { optimal(&counts[table]) } else { usual(is_ac, index) };
+        let count = code.lengths.iter().map(|&count| usize::from(count)).sum();
+        let mut data = vec![u8::from(is_ac) << 4 | index as u8];
+        data.extend(code.lengths);
+        data.extend(&code.symbols[..count]);
+        marker(file, 0xC4, &data);
+        encoders[table] = Some(Encoder::new(&code));
+    }
+    let mut header = vec![chosen.len() as u8];
+    for (&index, component) in scan.components.iter().zip(&chosen) {
+        let Tables { dc, ac } = component.tables();
+        let dc = if used.contains(&dc) { dc } else { 0 };
+        let ac = if used.contains(&ac) { ac - 2 } else { 0 };
+        header.extend([index as u8 + 1, (dc << 4 | ac) as u8]);
+    }
+    header.extend([scan.band[0] as u8, scan.band[1] as u8, scan.high_bit << 4 | scan.low_bit]);
+    marker(file, 0xDA, &header);
+    let mut writer = Writer::new(file, &encoders);
+    scan.write(&chosen, &mut writer);
+    writer.finish();
+}

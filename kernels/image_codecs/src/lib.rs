@@ -1,0 +1,17 @@
+//! Image files: JPEG, PNG, GIF, BMP, WebP.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod bmp;
+#[cfg(test)]
+mod broken;
+mod decode;
+mod encode;
+mod format;
+mod gif;
+mod jpeg;
+mod png;
+mod webp;
+
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");
