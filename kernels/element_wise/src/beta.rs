@@ -76,7 +76,7 @@ fn beta(a: f64, b: f64, x: f64, precision: f64) -> f64 {
     match () {
         () if a <= 0.0 || b <= 0.0 => return f64::NAN,
         () if x == 0.0 || x == 1.0 => return x,
-        () if !(x > 0.0 && x < 1.0) || !(a + b).is_finite() => return f64::NAN,
+        () if !(x > 0.0 && x < 1.0 && (a + b).is_finite()) => return f64::NAN,
         () => {}
     }
     let is_short = |b: f64, x: f64| b * x <= 1.0 && x <= 0.95;

@@ -127,8 +127,8 @@ fn extract_volume_patches_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let padding = shapes::Padding::new(&padding, &[], shapes::TensorFormat::Nhwc, 5)?;
     let mut output = c.replace_dim(input, 4, {
         let mut depth = c.dim(input, 4);
-        for axis in 1..4 {
-            depth = c.multiply(depth, sizes[axis])?;
+        for &size in &sizes[1..4] {
+            depth = c.multiply(depth, size)?;
         }
         depth
     })?;
