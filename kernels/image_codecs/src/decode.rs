@@ -108,14 +108,19 @@ impl Decode {
     }
 
     /// Allocates the output and has it filled with samples of eight bits, which are brought to its dtype.
-    fn fill(&self, ctx: &mut RawContext<'_>, shape: Shape, decode: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn fill(
+        &self,
+        ctx: &mut RawContext<'_>,
+        shape: Shape,
+        decode: impl FnOnce(&RawContext<'_>, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut output = ctx.allocate_output_at(0, shape)?;
         if self.dtype == DataType::Uint8 {
-            decode(output.as_mut_slice::<u8>()?)?;
+            decode(ctx, output.as_mut_slice::<u8>()?)?;
             return ctx.set_output_at(0, output);
         }
         let mut samples = scratch::zeros(output.num_elements())?;
-        decode(&mut samples)?;
+        decode(ctx, &mut samples)?;
         match self.dtype {
             DataType::Uint16 => {
                 let out = output.as_mut_slice::<u16>()?;
@@ -148,9 +153,14 @@ impl Decode {
             Err(jpeg::Stop::Suspended) => bail!(InvalidArgument, "{refused}: the file ends amid its header."),
         };
         let shape = self.shape_of(decoder.shape());
-        self.fill(ctx, shape, |out| match decoder.decode(out) {
-            Ok(()) => Ok(()),
-            Err(reason) => bail!(InvalidArgument, "{refused}: {reason}."),
+        self.fill(ctx, shape, |ctx, out| {
+            let image = match decoder.decode() {
+                Ok(image) => image,
+                Err(reason) => bail!(InvalidArgument, "{refused}: {reason}."),
+            };
+            // A pixel's colours take about a nanosecond.
+            ctx.parallel_chunks(out, image.row_length(), 1, |first, rows| image.render(first, rows));
+            Ok(())
         })
     }
 
@@ -159,7 +169,7 @@ impl Decode {
         let file = Png::new(data, self.channels, is_wide)?;
         let shape = self.shape_of([file.rows, file.columns, file.channels]);
         if !is_wide {
-            return self.fill(ctx, shape, |out| file.decode(out));
+            return self.fill(ctx, shape, |_, out| file.decode(out));
         }
         let mut output = ctx.allocate_output_at(0, shape)?;
         if self.dtype == DataType::Uint16 {
@@ -196,7 +206,7 @@ impl Decode {
             Kind::Gif | Kind::Image => Shape::from([frames, image[0], image[1], 3]),
             kind => bail!(InvalidArgument, "Bad op type Decode{kind:?}"),
         };
-        self.fill(ctx, shape, |out| file.decode(data.len(), out))
+        self.fill(ctx, shape, |_, out| file.decode(data.len(), out))
     }
 
     fn bmp(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
@@ -204,7 +214,7 @@ impl Decode {
         self.check_format(Format::Bmp)?;
         let file = Bmp::new(data)?;
         let channels = if self.channels == 0 { file.channels } else { self.channels };
-        self.fill(ctx, Shape::from([file.rows, file.columns, channels]), |out| {
+        self.fill(ctx, Shape::from([file.rows, file.columns, channels]), |_, out| {
             file.decode(channels, out);
             Ok(())
         })
@@ -230,7 +240,7 @@ impl Decode {
         let channels = if file.frames.is_some() { 4 } else { file.channels };
         let frames: &[usize] = if self.expands_animations { &[count] } else { &[] };
         let shape = frames.iter().chain(&[file.rows, file.columns, channels]).copied().collect();
-        self.fill(ctx, shape, |out| file.decode(count, out))
+        self.fill(ctx, shape, |_, out| file.decode(count, out))
     }
 }
 

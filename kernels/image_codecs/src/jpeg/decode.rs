@@ -183,28 +183,26 @@ impl<'a> Decoder<'a> {
         Ok((all, first_unit * align))
     }
 
-    /// Writes the pixels to `out`, which has as many elements as the shape says.
+    /// Reads the samples of the components.
     ///
     /// # Errors
     /// What is wrong with the file, or that too little of it is there.
-    pub(crate) fn decode(mut self, out: &mut [u8]) -> Result<(), &'static str> {
-        match self.decoded(out) {
-            Ok(()) => Ok(()),
-            Err(Stop::Error(text)) => Err(text),
-            Err(Stop::Suspended) => Err("the file ends amid its data"),
-        }
-    }
-
-    fn decoded(&mut self, out: &mut [u8]) -> Read<()> {
-        let (planes, rows) =
-            if self.header.has_many_scans() { (self.read_many_scans()?, self.whole[0]) } else { self.read_one_scan()? };
+    pub(crate) fn decode(mut self) -> Result<Image<'a>, &'static str> {
+        let ((planes, first), rows) = match self.samples() {
+            Ok(samples) => samples,
+            Err(Stop::Error(text)) => return Err(text),
+            Err(Stop::Suspended) => return Err("the file ends amid its data"),
+        };
         let rows = rows.saturating_sub(self.origin[0]).min(self.shape[0]);
         let fraction = rows as f32 / self.shape[0] as f32;
-        check(fraction >= self.options.acceptable_fraction.min(1.0), "the file ends amid its data")?;
-        let (done, rest) = out.split_at_mut(rows * self.shape[1] * self.shape[2]);
-        self.render(&planes.0, planes.1, done);
-        rest.fill(0);
-        Ok(())
+        if fraction < self.options.acceptable_fraction.min(1.0) {
+            return Err("the file ends amid its data");
+        }
+        Ok(Image { decoder: self, planes, first, rows })
+    }
+
+    fn samples(&mut self) -> Read<((Vec<Plane>, usize), usize)> {
+        if self.header.has_many_scans() { Ok((self.read_many_scans()?, self.whole[0])) } else { self.read_one_scan() }
     }
 
     /// The samples of a file whose components come in one scan, and how many rows of the image they are enough for.
@@ -331,29 +329,50 @@ impl<'a> Decoder<'a> {
         }
         Ok((planes, first))
     }
+}
 
-    /// Writes rows of pixels; `first` is the image's column that the planes' rows begin with.
-    fn render(&self, planes: &[Plane], first: usize, out: &mut [u8]) {
-        let [_, columns, channels] = self.shape;
-        let skipped = self.origin[1] - first;
+/// An image whose components were read.
+pub(crate) struct Image<'a> {
+    decoder: Decoder<'a>,
+    planes: Vec<Plane>,
+    /// The image's column that the planes' rows begin with.
+    first: usize,
+    /// How many rows of the output there are data for.
+    rows: usize,
+}
+
+impl Image<'_> {
+    /// The number of samples of an output's row.
+    pub(crate) fn row_length(&self) -> usize {
+        self.decoder.shape[1] * self.decoder.shape[2]
+    }
+
+    /// Writes rows of pixels, of which the first begins with sample `at` of the output.
+    pub(crate) fn render(&self, at: usize, out: &mut [u8]) {
+        let Decoder { shape: [_, columns, channels], origin, colors, .. } = self.decoder;
+        let skipped = origin[1] - self.first;
         let mut rooms = [(); 4].map(|()| Room::new(skipped + columns));
-        let needed = self.needed();
-        for (y, out) in out.chunks_exact_mut(columns * channels).enumerate() {
-            let row = self.origin[0] + y;
+        let needed = self.decoder.needed();
+        for (y, out) in (at / self.row_length()..).zip(out.chunks_exact_mut(self.row_length())) {
+            if y >= self.rows {
+                out.fill(0);
+                continue;
+            }
+            let row = origin[0] + y;
             let [a, b, c, d] = &mut rooms;
             let mut rows: [&[u8]; 4] = [&[]; 4];
-            for ((row_of, plane), room) in rows.iter_mut().zip(&planes[..needed]).zip([a, b, c, d]) {
+            for ((row_of, plane), room) in rows.iter_mut().zip(&self.planes[..needed]).zip([a, b, c, d]) {
                 *row_of = plane.expanded(row, room).get(skipped..).unwrap_or_default();
             }
             let [p, q, r, s] = rows;
             let pixels = out.as_chunks_mut::<3>().0;
-            match (channels, self.colors) {
+            match (channels, colors) {
                 (1, Colors::Rgb) => color::rgb_to_gray([p, q, r], out),
                 (1, _) => out.copy_from_slice(&p[..columns]),
                 (_, Colors::Gray) => color::rgb([p, p, p], pixels),
                 (_, Colors::Rgb) => color::rgb([p, q, r], pixels),
                 (_, Colors::Ycc) => color::ycc_to_rgb([p, q, r], pixels),
-                _ => color::inks_to_rgb([p, q, r, s], self.colors == Colors::Ycck, self.header.is_adobe(), pixels),
+                _ => color::inks_to_rgb([p, q, r, s], colors == Colors::Ycck, self.decoder.header.is_adobe(), pixels),
             }
         }
     }
