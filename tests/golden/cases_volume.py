@@ -105,7 +105,14 @@ def pools():
     yield one("MaxPool3DGradGrad", "float", "ties", [v, T("float", np.zeros(out)), R("float", x, ints=5)], **attrs)
     yield one("MaxPool3DGrad", "float", "none", [v, T("float", np.ones(out)), R("float", out, ints=5)], **attrs)
     yield one("MaxPool3DGradGrad", "float", "none", [v, T("float", np.ones(out)), R("float", x, ints=5)], **attrs)
-    yield one("MaxPool3D", "float", "infinite", [T("float", np.full((1, 2, 2, 2, 1), -np.inf))], **attrs)
+    # Of NaN, TensorFlow makes what the width of its registers decides, unless they are full: of 8 channels in `float`, 16 in `bfloat16`.
+    for d in ("float", "bfloat16"):
+        for padding in ("SAME", "VALID"):
+            for channels in (1, 3, 16):
+                infinite = T(d, np.full((1, 2, 3, 4, channels), -np.inf))
+                yield one("MaxPool3D", d, f"infinite-{padding}-{channels}".lower(), [infinite], **{**attrs, "padding": padding})
+            rows = np.array([-np.inf, np.nan, 2.5, np.nan, np.nan, -1.5, np.nan, -np.inf]).repeat(16)
+            yield one("MaxPool3D", d, f"nan-{padding}".lower(), [T(d, np.resize(rows, (1, 2, 3, 7, 16)))], **{**attrs, "padding": padding})
     faults = {"batch": {"ksize": [2, 1, 1, 1, 1]}, "channels": {"ksize": [1, 2, 2, 2, 2]}, "batch-stride": {"strides": [2, 1, 1, 1, 1]}, "size-0": {"ksize": [1, 0, 1, 1, 1]}, "stride-0": {"strides": [1, 0, 1, 1, 1]}, "channels-first": {"data_format": "NCDHW"},
               "too-large": {"ksize": [1, 9, 1, 1, 1], "padding": "VALID"}}
     for op in ("MaxPool3D", "AvgPool3D"):

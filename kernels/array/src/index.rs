@@ -105,13 +105,21 @@ fn unravel_index<Tidx: Number + Into<i64> + TryFrom<i64>>(
             index.into()
         );
     }
-    let coordinates = output.as_mut_slice::<Tidx>()?;
-    let mut rest = product;
-    for (row, &size) in coordinates.chunks_mut(indices.len()).zip(&sizes) {
-        let (whole, stride) = (rest, rest / size);
-        for (coordinate, &index) in row.iter_mut().zip(indices) {
-            *coordinate = Tidx::from_i64(index.into() % whole / stride);
+    let (mut coordinates, mut rest) = (output.as_mut_slice::<Tidx>()?, product);
+    // The product bounds the dimensions above 1, but there may be any number of those of 1, whose coordinates are 0.
+    for run in sizes.chunk_by(|&size, &next| size == 1 && next == 1) {
+        let (rows, others) = coordinates.split_at_mut(run.len() * indices.len());
+        coordinates = others;
+        if run[0] == 1 {
+            ctx.parallel_chunks(rows, 1, 1, |_, piece| piece.fill(Tidx::ZERO));
+            continue;
         }
+        let (whole, stride) = (rest, rest / run[0]);
+        ctx.parallel_chunks(rows, 1, 10, |first, piece| {
+            for (coordinate, &index) in piece.iter_mut().zip(&indices[first..]) {
+                *coordinate = Tidx::from_i64(index.into() % whole / stride);
+            }
+        });
         rest = stride;
     }
     ctx.set_output(Op::OUTPUT, output)

@@ -16,7 +16,8 @@ fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
 }
 
-/// The greatest of each channel. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
+/// The greatest of each channel; NaN never wins. In TensorFlow, what lies around the volume is the lowest finite value, so that
+/// negative infinity wins only in windows that lie within it.
 #[register_kernel(device = Cpu, T = [f32, bf16], state = |ctx| pooling(ctx))]
 fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxPool3D>) -> Result<()> {
     let input = ctx.input(MaxPool3D::INPUT)?;
@@ -25,10 +26,12 @@ fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxP
     let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(channels)?)?;
     let input = input.as_slice::<T>()?;
     if channels > 0 {
-        let cost = windows.patch() / channels;
+        let (cost, lowest) = (windows.patch() / channels, T::from_f64(f64::NEG_INFINITY));
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, channels, cost, |first, piece| {
             for (window, greatest) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
-                greatest.fill(T::MIN);
+                let (_, place) = windows.place(window);
+                let is_inside = windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
+                greatest.fill(if is_inside { lowest } else { T::MIN });
                 windows.pixels(window, |pixel| {
                     for (greatest, &value) in greatest.iter_mut().zip(&input[pixel * channels..]) {
                         *greatest = if value > *greatest { value } else { *greatest };

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kernlink::gradient::{find_gradient, registered_gradients};
+use kernlink::kernel::{AttrConstraint, CPU, ConstraintValues};
 use kernlink::op::{AllowedValues, ArgDef, ArgType, OpDef};
 use kernlink::prelude::*;
 
 use super::differences::{Function, Precision, slopes};
-use super::exempt::{ARGUMENTS, Exempt, NOT_COMPLEX, OPS};
+use super::exempt::{ARGUMENTS, Exempt, NOT_COMPLEX, NOT_DOUBLE, OPS};
 use super::paths::{Step, is_trainable, precision, steps};
 
 /// In what an input of an op has been checked.
@@ -118,7 +119,7 @@ impl Coverage {
                 let checked = self.checked.get(&(&*op.name, position));
                 match checked {
                     None if exemption(op, argument).is_none() => complaints.push(format!("{name}: nothing checks it")),
-                    Some(Checked { double: false, .. }) if takes(op, DataType::Double) => {
+                    Some(Checked { double: false, .. }) if takes(op, DataType::Double) && !is_not_double(&op.name) => {
                         complaints.push(format!("{name}: not checked in double"));
                     }
                     _ => {}
@@ -137,6 +138,13 @@ impl Coverage {
         }
         for (op, _) in NOT_COMPLEX.iter().filter(|(op, _)| !self.refused.contains(op) || self.is_complex_checked(op)) {
             complaints.push(format!("{op} is listed as one without complex numbers, and nothing shows that"));
+        }
+        for (op, _) in NOT_DOUBLE {
+            let is_float_alone = |(_, checked): &(_, &Checked)| checked.float && !checked.double;
+            let mut checked = self.checked.iter().filter(|((name, _), _)| name == op).peekable();
+            if checked.peek().is_none() || !checked.all(|checked| is_float_alone(&checked)) || has_kernel_of_double(op) {
+                complaints.push(format!("{op} is listed as one that is checked in float alone, and is not"));
+            }
         }
         complaints
     }
@@ -193,6 +201,20 @@ fn exempt_argument(op: &OpDef, argument: &ArgDef) -> Option<Exempt> {
 fn exemption(op: &OpDef, argument: &ArgDef) -> Option<Exempt> {
     let of_op = || OPS.iter().find(|(name, _)| *name == op.name).map(|(op, _)| Exempt { op, argument: None });
     exempt_argument(op, argument).or_else(of_op)
+}
+
+pub(super) fn is_not_double(op: &str) -> bool {
+    NOT_DOUBLE.iter().any(|(name, _)| *name == op)
+}
+
+/// Whether a kernel for the CPU may compute an op in `double`.
+fn has_kernel_of_double(op: &str) -> bool {
+    let kernels = kernlink::registry().unwrap().kernels_of(op);
+    let is_one = |constraint: &AttrConstraint| match constraint.values {
+        ConstraintValues::Types(types) => types.contains(&DataType::Double),
+        _ => true,
+    };
+    kernels.iter().any(|kernel| kernel.device == CPU && kernel.constraints.iter().all(is_one))
 }
 
 fn is_not_complex(op: &str) -> bool {

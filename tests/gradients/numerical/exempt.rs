@@ -42,6 +42,8 @@ const STATISTICS: &str = "statistics of `x`, to which their part of the slope go
 
 /// Inputs of ops that are checked by others.
 pub(super) const ARGUMENTS: &[(&str, &str, &str)] = &[
+    ("Betainc", "a", NO_SLOPE),
+    ("Betainc", "b", NO_SLOPE),
     ("FusedBatchNorm", "mean", NO_SLOPE),
     ("FusedBatchNorm", "variance", NO_SLOPE),
     ("FusedBatchNormGrad", "reserve_space_1", STATISTICS),
@@ -78,13 +80,19 @@ pub(super) const ARGUMENTS: &[(&str, &str, &str)] = &[
 
 const NO_KERNEL: &str = "no kernel, as in TensorFlow";
 
+/// Ops that declare `double`, and are checked in `float` alone.
+pub(super) const NOT_DOUBLE: &[(&str, &str)] =
+    &[("AvgPool3D", NO_KERNEL), ("AvgPool3DGrad", NO_KERNEL), ("MaxPool3DGradGrad", NO_KERNEL)];
+
 /// Ops that declare complex numbers, and are not checked in them.
 pub(super) const NOT_COMPLEX: &[(&str, &str)] = &[
+    ("BatchToSpace", NO_KERNEL),
     ("BatchToSpaceND", NO_KERNEL),
     ("BatchNormWithGlobalNormalization", NO_KERNEL),
     ("ClipByValue", "its gradient compares, as TensorFlow's does"),
     ("FloorDiv", NO_KERNEL),
     ("Round", NO_KERNEL),
+    ("SpaceToBatch", NO_KERNEL),
     ("SpaceToBatchND", NO_KERNEL),
     ("SparseDenseCwiseAdd", NO_KERNEL),
     ("SparseDenseCwiseDiv", NO_KERNEL),
