@@ -25,12 +25,13 @@ fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxP
     let channels = windows.channels;
     let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(channels)?)?;
     let input = input.as_slice::<T>()?;
-    if channels > 0 {
+    if output.num_elements() > 0 {
         let (cost, lowest) = (windows.patch() / channels, T::from_f64(f64::NEG_INFINITY));
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, channels, cost, |first, piece| {
             for (window, greatest) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
                 let (_, place) = windows.place(window);
-                let is_inside = windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
+                let is_inside =
+                    windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
                 greatest.fill(if is_inside { lowest } else { T::MIN });
                 windows.pixels(window, |pixel| {
                     for (greatest, &value) in greatest.iter_mut().zip(&input[pixel * channels..]) {
@@ -57,7 +58,7 @@ fn by_planes<T: Send>(
         return;
     }
     let per_plane = rows.output * columns.output;
-    ctx.parallel_chunks(output, plane, 2 * windows.patch() / windows.channels, |first, piece| {
+    ctx.parallel_chunks(output, plane, windows.patch().saturating_mul(2) / windows.channels, |first, piece| {
         let (from, to) = (first / plane, (first + piece.len()) / plane);
         for window_plane in 0..windows.batch * depth.output {
             let (volume, place) = (window_plane / depth.output, window_plane % depth.output);
@@ -155,7 +156,7 @@ fn avg_pool3d<T: Computed<Wide: RealNumber>>(volumes: &Volumes, ctx: &mut Kernel
     let mut output = ctx.allocate_output(AvgPool3D::OUTPUT, windows.output(channels)?)?;
     let input = widened::<T>(Some(ctx), input)?;
     let input = input.as_slice::<T::Wide>()?;
-    if channels > 0 {
+    if output.num_elements() > 0 {
         let cost = windows.patch() / channels;
         computed::<T>(ctx, &mut output, |output| {
             ctx.parallel_chunks(output.as_mut_slice::<T::Wide>()?, channels, cost, |first, piece| {

@@ -142,7 +142,8 @@ impl Coverage {
         for (op, _) in NOT_DOUBLE {
             let is_float_alone = |(_, checked): &(_, &Checked)| checked.float && !checked.double;
             let mut checked = self.checked.iter().filter(|((name, _), _)| name == op).peekable();
-            if checked.peek().is_none() || !checked.all(|checked| is_float_alone(&checked)) || has_kernel_of_double(op) {
+            if checked.peek().is_none() || !checked.all(|checked| is_float_alone(&checked)) || has_kernel_of_double(op)
+            {
                 complaints.push(format!("{op} is listed as one that is checked in float alone, and is not"));
             }
         }
