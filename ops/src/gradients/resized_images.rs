@@ -109,6 +109,7 @@ fn extract_image_patches_gradient(
 }
 
 /// To `half`, `bfloat16` and integers nothing flows.
+#[cfg(feature = "image")]
 #[register_gradient(op = ResizeBicubic)]
 fn resize_bicubic_gradient(
     g: &mut GradientScope<'_>,
@@ -124,6 +125,7 @@ fn resize_bicubic_gradient(
     Ok((Some(flow.half_pixel_centers(half_pixel_centers).build()?), NoGradient))
 }
 
+#[cfg(feature = "image")]
 #[register_gradient(op = ScaleAndTranslate)]
 fn scale_and_translate_gradient(
     g: &mut GradientScope<'_>,
