@@ -30,7 +30,8 @@ fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxP
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, channels, cost, |first, piece| {
             for (window, greatest) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
                 let (_, place) = windows.place(window);
-                let is_inside = windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
+                let is_inside =
+                    windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
                 greatest.fill(if is_inside { lowest } else { T::MIN });
                 windows.pixels(window, |pixel| {
                     for (greatest, &value) in greatest.iter_mut().zip(&input[pixel * channels..]) {
