@@ -15,6 +15,9 @@ use crate::support::{constant, graph, node};
 /// How long a run may take that takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Attrs by their names.
+type Attrs = Vec<(&'static str, AttrValue)>;
+
 fn session(nodes: Vec<NodeDef>) -> Session {
     Session::new(Graph::import(&graph(nodes), &kernlink::registry().unwrap()).unwrap()).unwrap()
 }
@@ -35,7 +38,7 @@ fn ops_end_whatever_the_elements_are() {
     let boxes = |width: usize| Tensor::from_elements([odd.len() / width, width], &odd).unwrap();
     let count = odd.len() / 4;
     let scalar = |value: f32| Tensor::scalar(value);
-    let mut cases: Vec<(&str, Vec<Tensor>, Vec<(&str, AttrValue)>)> = Vec::new();
+    let mut cases: Vec<(&str, Vec<Tensor>, Attrs)> = Vec::new();
     for op in ["RGBToHSV", "HSVToRGB"] {
         cases.push((op, vec![image()], vec![float()]));
     }

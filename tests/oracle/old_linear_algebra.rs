@@ -9,6 +9,9 @@ use kernlink::runtime::Session;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
 
+/// Attrs by their names.
+type Attrs = Vec<(&'static str, AttrValue)>;
+
 /// The outputs of a node of a graph that a program of version `producer` made.
 fn run(producer: i32, nodes: Vec<NodeDef>, fetches: &[&str]) -> Result<Vec<Tensor>> {
     let versions = Some(VersionDef { producer, min_consumer: 0, bad_consumers: Vec::new() });
@@ -45,7 +48,7 @@ fn ops_of_batches_equal_those_that_took_their_place() {
     let rhs = Tensor::from_elements([2, 3, 2], &(0..12).map(|k| k as f64 - 4.5).collect::<Vec<_>>()).unwrap();
     let yes = |name: &'static str| (name, AttrValue::Bool(true));
     let no = |name: &'static str| (name, AttrValue::Bool(false));
-    let cases: Vec<(&str, &str, Vec<Tensor>, Vec<(&str, AttrValue)>, usize)> = vec![
+    let cases: Vec<(&str, &str, Vec<Tensor>, Attrs, usize)> = vec![
         ("BatchCholesky", "Cholesky", vec![], vec![], 1),
         ("BatchCholeskyGrad", "CholeskyGrad", vec![matrices()], vec![], 1),
         ("BatchMatrixDeterminant", "MatrixDeterminant", vec![], vec![], 1),

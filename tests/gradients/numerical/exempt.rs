@@ -103,9 +103,16 @@ pub(super) const NOT_COMPLEX: &[(&str, &str)] = &[
     ("TruncateDiv", NO_KERNEL),
 ];
 
+const TWICE: &str = "at 0 the gradient is twice the slope, as in TensorFlow";
+const BENT: &str = "at 0 the slope bends, so that differences are only as near as their step";
+
 /// What the names of cases begin with that are at points where their gradient is none, and why. Other cases and `inputs` have
 /// these ops at other points.
 pub(super) const OTHER_POINTS: &[(&str, &str)] = &[
+    ("BesselI1_double_zero", TWICE),
+    ("BesselI1_float_zero", TWICE),
+    ("BesselI1e_double_zero", BENT),
+    ("BesselI1e_float_zero", BENT),
     ("ClipByValue_", "two elements meet a limit"),
     ("CropAndResize_", "some boxes reach beyond the images, and copies of the nearest pixels have no slope by boxes"),
     ("CrossEntropy_", "the gradient takes labels for distributions, which these are not"),
