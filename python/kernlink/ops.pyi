@@ -978,8 +978,48 @@ def data_format_vec_permute(
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
+def decode_and_crop_jpeg(
+    contents: TensorLike,
+    crop_window: TensorLike,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
+    dct_method: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A part of the image of a JPEG file."""
+
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """Each string from base64, in the alphabet that is safe in URLs."""
+
+def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
+    """The image of a BMP file that is not compressed."""
+
+def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
+    """The frames of a GIF file."""
+
+def decode_image(
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    expand_animations: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The image or the frames of a file of any format that is known."""
+
+def decode_jpeg(
+    contents: TensorLike,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
+    dct_method: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The image of a JPEG file."""
 
 def decode_padded_raw(
     input_bytes: TensorLike,
@@ -990,8 +1030,24 @@ def decode_padded_raw(
 ) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one length."""
 
+def decode_png(
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The image of a PNG file."""
+
 def decode_raw(bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension."""
+
+def decode_web_p(
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The images of a WebP file."""
 
 def deep_copy(x: TensorLike, name: str | None = None) -> Tensor:
     """A copy of `x`, which shares no memory with it."""
@@ -1207,6 +1263,27 @@ def empty_tensor_map(name: str | None = None) -> Tensor:
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Each string in base64, in the alphabet that is safe in URLs."""
 
+def encode_jpeg(
+    image: TensorLike,
+    format: Literal['', 'grayscale', 'rgb'] = '',
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: Literal['in', 'cm'] = 'in',
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A JPEG file of an image."""
+
+def encode_jpeg_variable_quality(images: TensorLike, quality: TensorLike, name: str | None = None) -> Tensor:
+    """A JPEG file of an image, in a quality that is computed."""
+
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """PNG files of images."""
+
 def ensure_shape(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
 
@@ -1282,6 +1359,9 @@ def extract_image_patches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
+    """The shape of the image of a JPEG file."""
 
 def extract_volume_patches(
     input: TensorLike,

@@ -1051,8 +1051,51 @@ def DataFormatVecPermute(
 def Dawsn(*, x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
+def DecodeAndCropJpeg(
+    *,
+    contents: TensorLike,
+    crop_window: TensorLike,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
+    dct_method: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A part of the image of a JPEG file."""
+
 def DecodeBase64(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Each string from base64, in the alphabet that is safe in URLs."""
+
+def DecodeBmp(*, contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
+    """The image of a BMP file that is not compressed."""
+
+def DecodeGif(*, contents: TensorLike, name: str | None = None) -> Tensor:
+    """The frames of a GIF file."""
+
+def DecodeImage(
+    *,
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    expand_animations: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The image or the frames of a file of any format that is known."""
+
+def DecodeJpeg(
+    *,
+    contents: TensorLike,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
+    dct_method: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The image of a JPEG file."""
 
 def DecodePaddedRaw(
     *,
@@ -1064,8 +1107,26 @@ def DecodePaddedRaw(
 ) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one length."""
 
+def DecodePng(
+    *,
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The image of a PNG file."""
+
 def DecodeRaw(*, bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension."""
+
+def DecodeWebP(
+    *,
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The images of a WebP file."""
 
 def DeepCopy(*, x: TensorLike, name: str | None = None) -> Tensor:
     """A copy of `x`, which shares no memory with it."""
@@ -1297,6 +1358,28 @@ def EmptyTensorMap(*, name: str | None = None) -> Tensor:
 def EncodeBase64(*, input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Each string in base64, in the alphabet that is safe in URLs."""
 
+def EncodeJpeg(
+    *,
+    image: TensorLike,
+    format: Literal['', 'grayscale', 'rgb'] = '',
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: Literal['in', 'cm'] = 'in',
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A JPEG file of an image."""
+
+def EncodeJpegVariableQuality(*, images: TensorLike, quality: TensorLike, name: str | None = None) -> Tensor:
+    """A JPEG file of an image, in a quality that is computed."""
+
+def EncodePng(*, image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """PNG files of images."""
+
 def EnsureShape(*, input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
 
@@ -1376,6 +1459,14 @@ def ExtractImagePatches(
     name: str | None = None,
 ) -> Tensor:
     """The patches under a sliding window, each laid out along the depth: `[batch, rows, cols, ksizes[1] * ksizes[2] * depth]`."""
+
+def ExtractJpegShape(
+    *,
+    contents: TensorLike,
+    output_type: DTypeLike = _dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The shape of the image of a JPEG file."""
 
 def ExtractVolumePatches(
     *,
