@@ -174,6 +174,8 @@ struct Message {
     written: usize,
     /// Where bytes were left out.
     cut: Option<usize>,
+    /// Whether memory was refused: a long list would ask for each of its elements again.
+    refused: bool,
 }
 
 impl Message {
@@ -213,12 +215,13 @@ impl Message {
 impl fmt::Write for Message {
     fn write_str(&mut self, mut piece: &str) -> fmt::Result {
         self.written = self.written.saturating_add(piece.len());
-        while !piece.is_empty() {
+        while !piece.is_empty() && !self.refused {
             let (part, rest) = piece.split_at(piece.floor_char_boundary(MAX_MESSAGE / 4));
             if self.text.len() + part.len() > MAX_MESSAGE {
                 self.cut();
             }
-            if self.text.try_reserve(part.len()).is_err() {
+            self.refused = self.text.try_reserve(part.len()).is_err();
+            if self.refused {
                 self.cut.get_or_insert(self.text.len());
                 return Ok(());
             }
@@ -553,6 +556,13 @@ mod tests {
         }
         let (error, line) = (Error::unauthenticated("who?"), line!());
         assert_eq!((error.location().file(), error.location().line()), (file!(), line));
+    }
+
+    #[test]
+    fn messages_end_where_memory_was_refused() {
+        let mut message = Message { text: "a list: [1, ".into(), written: 12, cut: Some(12), refused: true };
+        (2..10).for_each(|element| write!(message, "{element}, ").expect("a message takes all"));
+        assert_eq!(message.finish(), "a list: [1, ... (36 bytes) ...");
     }
 
     #[test]
