@@ -4,7 +4,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Code, Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     DecodeAndCropJpeg, DecodeBmp, DecodeGif, DecodeImage, DecodeJpeg, DecodePng, DecodeWebP, ExtractJpegShape,
@@ -146,18 +146,14 @@ impl Decode {
             };
             options.window = Some(window);
         }
-        let refused = "jpeg::Uncompress failed. Invalid JPEG data or crop window";
         let decoder = match jpeg::Decoder::new(data, options) {
             Ok(decoder) => decoder,
-            Err(jpeg::Stop::Error(reason)) => bail!(InvalidArgument, "{refused}: {reason}."),
-            Err(jpeg::Stop::Suspended) => bail!(InvalidArgument, "{refused}: the file ends amid its header."),
+            Err(jpeg::Stop::Error(reason)) => return Err(refused(reason)),
+            Err(jpeg::Stop::Suspended) => return Err(refused("the file ends amid its header")),
         };
         let shape = self.shape_of(decoder.shape());
         self.fill(ctx, shape, |ctx, out| {
-            let image = match decoder.decode() {
-                Ok(image) => image,
-                Err(reason) => bail!(InvalidArgument, "{refused}: {reason}."),
-            };
+            let image = decoder.decode().map_err(refused)?;
             // A pixel's colours take about a nanosecond.
             ctx.parallel_chunks(out, image.row_length(), 1, |first, rows| image.render(first, rows));
             Ok(())
@@ -277,6 +273,13 @@ fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
             bail!(Unimplemented, "Kernlink does not decode JPEG XL: convert the file to one of the other formats")
         }
     }
+}
+
+/// The error of a JPEG file that is not decoded.
+#[track_caller]
+fn refused(reason: &str) -> Error {
+    let code = if reason == jpeg::NO_MEMORY { Code::ResourceExhausted } else { Code::InvalidArgument };
+    Error::new(code, format!("jpeg::Uncompress failed. Invalid JPEG data or crop window: {reason}."))
 }
 
 #[register_kernel(device = Cpu, op = [ExtractJpegShape], output_type = [int32, int64])]

@@ -27,23 +27,23 @@ use kernlink::{Result, ensure};
 /// The variables and the gradient have one shape, which is that of the output; everything else is a scalar. Of ops on
 /// resources TensorFlow does not look at the gradient.
 fn apply_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    step_shape(c, |c| c.unknown_shape(), false)
+    step_shape(c, |c, _| c.unknown_shape(), false)
 }
 
 /// As `apply_shape`, but the gradient counts for resources, too: what TensorFlow does for one op.
 fn apply_with_gradient_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    step_shape(c, |c| c.unknown_shape(), true)
+    step_shape(c, |c, _| c.unknown_shape(), true)
 }
 
-/// As `apply_with_gradient_shape`, and a handle that says nothing of its variable stands for a scalar: what TensorFlow
-/// does for another one.
+/// As `apply_with_gradient_shape`, and a handle that says nothing of its variable stands for one of its own shape: what
+/// TensorFlow does for another one.
 fn apply_to_handles_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    step_shape(c, |c| c.scalar(), true)
+    step_shape(c, |c, handle| c.input(handle), true)
 }
 
 fn step_shape(
     c: &mut InferenceContext<'_>,
-    unknown: fn(&InferenceContext<'_>) -> ShapeHandle,
+    unknown: fn(&InferenceContext<'_>, usize) -> ShapeHandle,
     counts_gradient: bool,
 ) -> Result<()> {
     let inputs = &c.op().inputs;
@@ -59,7 +59,7 @@ fn step_shape(
                 let held = c.input_handle_shapes_and_types(index).and_then(|held| held.first());
                 match held.filter(|held| held.dtype.is_some()) {
                     Some(held) => held.shape,
-                    None if is_handle => unknown(c),
+                    None if is_handle => unknown(c, index),
                     None => given,
                 }
             }

@@ -15,9 +15,12 @@ pub(crate) enum Stop {
 /// Results while a JPEG file is read.
 pub(crate) type Read<T> = Result<T, Stop>;
 
+/// What [`Stop::Error`] says where the system refuses memory.
+pub(crate) const NO_MEMORY: &str = "there is no memory for it";
+
 /// Room for `count` elements that are 0, which the system finds when they are used first.
 pub(crate) fn zeros<T: Zeroable>(count: usize) -> Read<Vec<T>> {
-    scratch::zeros(count).map_err(|_| Stop::Error("there is no memory for it"))
+    scratch::zeros(count).map_err(|_| Stop::Error(NO_MEMORY))
 }
 
 /// What follows a file that was cut, if its reader asks for that: the marker of the end.
