@@ -50,6 +50,7 @@ mod tests {
         assert_eq!([1.9, -1.9, f32::NAN, f32::INFINITY, -1e30].map(f32::to_i64), [1, -1, i64::MIN, i64::MIN, i64::MIN]);
         let doubles = [-1.5, 2_147_483_647.5, 2_147_483_648.0, f64::NAN];
         assert_eq!(doubles.map(f64::to_i32), [-1, i32::MAX, i32::MIN, i32::MIN]);
-        assert_eq!(1e19f32.to_u64(), 10_000_000_000_000_000_000);
+        // The number of 24 bits that is next to 10^19.
+        assert_eq!(1e19f32.to_u64(), 9_999_999_980_506_447_872);
     }
 }
