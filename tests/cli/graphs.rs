@@ -71,7 +71,11 @@ fn mistakes_are_explained() {
     bad(&["rnu"], 2, &["unrecognized subcommand 'rnu'", "Commands: new, run, bench"]);
     bad(&["ops", "mat_mul"], 2, &["there is no op `mat_mul`; did you mean MatMul?"]);
     bad(&["kernels", "--op", "matmul"], 2, &["there is no op `matmul`; did you mean MatMul?"]);
-    bad(&["ops", "Conv3D"], 2, &["`Conv3D` is not linked into this program: TensorFlow has it, but Kernlink lacks it"]);
+    bad(
+        &["ops", "CTCLoss"],
+        2,
+        &["`CTCLoss` is not linked into this program: TensorFlow has it, but Kernlink lacks it"],
+    );
     bad(&["ops", "TextNormalizer"], 2, &["`use that_crate as _;`"]);
     bad(&["run", "nowhere.pb"], 2, &["NOT_FOUND: cannot read nowhere.pb: there is no such file or folder; a model is"]);
     let typo = save("typo.pb", &graph([node("y", "Rellu", &[], &[])]));

@@ -209,6 +209,12 @@ fn between(op: &str, dtype: DataType) -> Graph {
     } else {
         node(&mut graph, op, &inputs, attrs).unwrap()
     };
+    // Bits are counted in another dtype.
+    let middle = match dtype_of(&graph, middle) {
+        DataType::Bool => middle,
+        other if other == dtype => middle,
+        _ => ops::cast(&mut graph, middle, dtype).build().unwrap(),
+    };
     let z = match (is_bool, dtype_of(&graph, middle) == DataType::Bool) {
         (true, _) => ops::logical_or(&mut graph, middle, y).name("z").build(),
         (false, true) => ops::select_v2(&mut graph, middle, y, x).name("z").build(),
