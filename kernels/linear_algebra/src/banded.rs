@@ -33,13 +33,13 @@ impl<T: Scalar> Tridiagonal<'_, T> {
                 return Ok(());
             }
             if i + 1 < n {
-                upper[i] = self.above[i] / pivot;
+                upper[i] = self.above[i].over(pivot);
             }
             let (known, row) = x.split_at_mut(i * k);
             if i > 0 {
                 axpy(-self.below[i], &known[(i - 1) * k..], &mut row[..k]);
             }
-            row[..k].iter_mut().for_each(|x| *x /= pivot);
+            row[..k].iter_mut().for_each(|x| *x = x.over(pivot));
         }
         for i in (0..n - 1).rev() {
             let (row, known) = x[i * k..].split_at_mut(k);
@@ -67,11 +67,11 @@ impl<T: Scalar> Tridiagonal<'_, T> {
                     nothing(x);
                     return Ok(());
                 }
-                let factor = next[0] / u[i][0];
+                let factor = next[0].over(u[i][0]);
                 u[i + 1] = [next[1] - factor * u[i][1], next[2], T::ZERO];
                 axpy(-factor, row, other);
             } else {
-                let factor = u[i][0] / next[0];
+                let factor = u[i][0].over(next[0]);
                 u[i + 1] = [u[i][1] - factor * next[1], -(factor * next[2]), T::ZERO];
                 u[i] = next;
                 row.swap_with_slice(other);
@@ -82,7 +82,7 @@ impl<T: Scalar> Tridiagonal<'_, T> {
             nothing(x);
             return Ok(());
         }
-        substitute(&u, x, k, |pivot, row| row.iter_mut().for_each(|x| *x /= pivot));
+        substitute(&u, x, k, |pivot, row| row.iter_mut().for_each(|x| *x = x.over(pivot)));
         Ok(())
     }
 
@@ -96,6 +96,7 @@ impl<T: Scalar> Tridiagonal<'_, T> {
         let zero = T::Part::ZERO;
         let mut u = scratch::zeros::<[T; 3]>(n)?;
         u[0] = [self.main[0], if n > 1 { self.above[0] } else { T::ZERO }, T::ZERO];
+        let mut size = u[0][0].abs().greater(u[0][1].abs());
         let mut scale = u[0][0].abs() + u[0][1].abs();
         for i in 0..n - 1 {
             let next = [self.below[i + 1], self.main[i + 1], if i + 2 < n { self.above[i + 1] } else { T::ZERO }];
@@ -104,51 +105,26 @@ impl<T: Scalar> Tridiagonal<'_, T> {
             let other = &mut other[..k];
             let own = if u[i][0] == T::ZERO { zero } else { u[i][0].abs() / scale };
             if next[0] == T::ZERO || next[0].abs() / next_scale <= own {
-                let factor = if next[0] == T::ZERO { T::ZERO } else { next[0] / u[i][0] };
+                let factor = if next[0] == T::ZERO { T::ZERO } else { next[0].over(u[i][0]) };
                 u[i + 1] = [next[1] - factor * u[i][1], next[2], T::ZERO];
                 axpy(-factor, row, other);
                 scale = next_scale;
             } else {
-                let factor = u[i][0] / next[0];
+                let factor = u[i][0].over(next[0]);
                 u[i + 1] = [u[i][1] - factor * next[1], -(factor * next[2]), T::ZERO];
                 u[i] = next;
                 row.swap_with_slice(other);
                 axpy(-factor, row, other);
             }
-        }
-        // As TensorFlow: the last row but one does not count, unless there are two.
-        let mut size = u[n - 1][0].abs();
-        for row in &u[..if n == 2 { 1 } else { n.saturating_sub(2) }] {
-            size = row.iter().fold(size, |size, x| size.greater(x.abs()));
-        }
-        let size = size * T::Part::EPSILON;
-        let size = if size == zero { T::Part::TINY } else { size };
-        let most = T::Part::ONE / T::Part::TINY;
-        substitute(&u, x, k, |pivot, row| {
-            for x in row {
-                let (mut pivot, mut by) = (pivot, size);
-                let sign = if pivot == T::ZERO { T::real(T::Part::ONE.copysign(pivot.re())) } else { pivot.sign() };
-                loop {
-                    let length = pivot.abs();
-                    if length < T::Part::ONE {
-                        let overflows = if length < T::Part::TINY {
-                            length == zero || x.abs() * T::Part::TINY > length
-                        } else {
-                            x.abs() > length * most
-                        };
-                        if overflows {
-                            pivot += sign.scaled(by);
-                            by += by;
-                            continue;
-                        }
-                        if length < T::Part::TINY {
-                            (*x, pivot) = (x.scaled(most), pivot.scaled(most));
-                        }
-                    }
-                    break;
-                }
-                *x /= pivot;
+            // As TensorFlow: the last row but one does not count.
+            if i + 2 < n {
+                size = u[i].iter().fold(size, |size, x| size.greater(x.abs()));
             }
+        }
+        let least = (size.greater(u[n - 1][0].abs()) * T::Part::EPSILON).greater(T::Part::TINY);
+        substitute(&u, x, k, |pivot, row| {
+            let inverse = T::ONE.over(perturbed(pivot, row, least));
+            row.iter_mut().for_each(|x| *x *= inverse);
         });
         Ok(())
     }
@@ -167,6 +143,29 @@ impl<T: Scalar> Tridiagonal<'_, T> {
                 axpy(self.above[i], row(i + 1), y);
             }
         }
+    }
+}
+
+/// A pivot by whose reciprocal no element of the row overflows: one that is too small grows, `least` at first, then by twice as much
+/// each time; one that is subnormal is scaled, and the row with it.
+fn perturbed<T: Scalar>(mut pivot: T, row: &mut [T], least: T::Part) -> T {
+    let (one, tiny) = (T::Part::ONE, T::Part::TINY);
+    let greatest = row.iter().fold(T::Part::ZERO, |greatest, x| greatest.greater(x.abs()));
+    let mut by = least.copysign(pivot.re());
+    loop {
+        let length = pivot.abs();
+        let overflows =
+            if length < tiny { length == T::Part::ZERO || greatest * tiny > length } else { greatest > length / tiny };
+        if length < one && overflows {
+            pivot += T::real(by);
+            by += by;
+            continue;
+        }
+        if length < tiny {
+            row.iter_mut().for_each(|x| *x = x.divided(tiny));
+            pivot = pivot.divided(tiny);
+        }
+        return pivot;
     }
 }
 
@@ -228,7 +227,7 @@ impl<T: Scalar> Banded<'_, T> {
             }
             let pivot = self.at(i, i);
             let pivot = if self.adjoint { pivot.conj() } else { pivot };
-            x[i * k..][..k].iter_mut().for_each(|x| *x /= pivot);
+            x[i * k..][..k].iter_mut().for_each(|x| *x = x.over(pivot));
         }
     }
 }

@@ -11,7 +11,7 @@ use kernlink_ops as ops;
 use crate::batch::{Matrices, cubic, each, part, pieces};
 use crate::householder;
 use crate::lu::Lu;
-use crate::matrix::{Mat, adjoint_of};
+use crate::matrix::{Mat, transpose_of};
 use crate::scalar::{RealScalar, Scalar};
 use crate::svd::{Svd, Vectors};
 use crate::triangular;
@@ -40,7 +40,6 @@ fn cholesky<T: Scalar>(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, output)
 }
 
-/// Murray, Differentiation of the Cholesky decomposition (2016).
 #[register_kernel(device = Cpu, op = [ops::BatchCholeskyGrad, ops::CholeskyGrad], T = [f32, f64])]
 fn cholesky_grad<T: RealScalar>(ctx: &mut RawContext<'_>) -> Result<()> {
     let matrices = Matrices::of(ctx, 2)?.ensure_square()?;
@@ -57,19 +56,10 @@ fn cholesky_grad<T: RealScalar>(ctx: &mut RawContext<'_>) -> Result<()> {
             Ok(matrix)
         };
         let (l, grad) = (lower(l)?, lower(grad)?);
-        // The lower triangle of Lᵀ G, half of its diagonal, between L⁻ᵀ and L⁻¹.
-        let turned = l.adjoint()?;
-        let mut middle = turned.times(&grad)?;
-        for i in 0..n {
-            middle[(i, i)] *= half;
-            middle.row_mut(i)[i + 1..].fill(T::ZERO);
-        }
-        triangular::solve(&turned.data, n, triangular::UPPER, &mut middle)?;
-        let mut middle = middle.adjoint()?;
-        triangular::solve(&turned.data, n, triangular::UPPER, &mut middle)?;
+        let found = triangular::cholesky_gradient(&l, grad)?;
         for i in 0..n {
             for j in 0..n {
-                target[i * n + j] = (middle[(i, j)] + middle[(j, i)]) * half;
+                target[i * n + j] = if i == j { found[(i, i)] } else { found[(i.max(j), i.min(j))] * half };
             }
         }
         Ok(())
@@ -95,12 +85,10 @@ fn qr<T: Computed<Wide: Scalar>>(attrs: &Attrs<ops::Qr>, ctx: &mut KernelContext
     let (q_elements, r_elements) = (q.as_mut_slice::<T>()?, r.as_mut_slice::<T>()?);
     let targets = pieces(q_elements, matrices.count).zip(pieces(r_elements, matrices.count));
     each(ctx, targets, cubic(m, n, m.min(n)) * 2, |i, (q, r)| {
-        let columns = plain_transpose(&widened(part(input, i, m * n))?, m, n)?;
+        let columns = transpose_of(&widened(part(input, i, m * n))?, m, n)?;
         let qr = householder::Qr::new(columns)?;
         let q_columns = qr.q_columns(inner)?;
-        for (i, row) in q.chunks_exact_mut(inner.max(1)).enumerate() {
-            row.iter_mut().enumerate().for_each(|(j, x)| *x = T::narrow(q_columns[(j, i)]));
-        }
+        q_columns.turn_into(q, T::narrow);
         for (i, row) in r.chunks_exact_mut(n.max(1)).enumerate() {
             row.iter_mut().enumerate().for_each(|(j, x)| *x = T::narrow(qr.r(i, j)));
         }
@@ -108,15 +96,6 @@ fn qr<T: Computed<Wide: Scalar>>(attrs: &Attrs<ops::Qr>, ctx: &mut KernelContext
     })?;
     ctx.set_output_at(0, q)?;
     ctx.set_output_at(1, r)
-}
-
-/// The transpose of elements in row-major order.
-pub(crate) fn plain_transpose<T: Scalar>(data: &[T], rows: usize, columns: usize) -> Result<Mat<T>> {
-    let mut turned = adjoint_of(data, rows, columns)?;
-    if T::IS_COMPLEX {
-        turned.data.iter_mut().for_each(|x| *x = num_complex::ComplexFloat::conj(*x));
-    }
-    Ok(turned)
 }
 
 #[register_kernel(device = Cpu, T = [f32, f64, Complex32, Complex64], output_idx_type = [int32, int64])]
@@ -173,9 +152,7 @@ fn svd<T: Scalar>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()
         s.iter_mut().zip(&found.s).for_each(|(s, &value)| *s = T::real(value));
         if let Some(sides) = &found.vectors {
             for (target, side) in [u, v].into_iter().zip(sides) {
-                for (i, row) in target.chunks_exact_mut(side.rows.max(1)).enumerate() {
-                    row.iter_mut().enumerate().for_each(|(j, x)| *x = side[(j, i)]);
-                }
+                side.turn_into(target, |x| x);
             }
         }
         Ok(())

@@ -38,9 +38,7 @@ fn self_adjoint_eig_v2<T: Scalar>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, 
         let found = found(part(input, i, n * n), n, wanted)?;
         e.iter_mut().zip(&found.values).for_each(|(e, &value)| *e = T::real(value));
         if let Some(vectors) = &found.vectors {
-            for (i, row) in v.chunks_exact_mut(n.max(1)).enumerate() {
-                row.iter_mut().enumerate().for_each(|(j, x)| *x = vectors[(j, i)]);
-            }
+            vectors.turn_into(v, |x| x);
         }
         Ok(())
     })?;
@@ -58,9 +56,7 @@ fn self_adjoint_eig<T: RealScalar>(ctx: &mut RawContext<'_>) -> Result<()> {
         let (values, rows) = target.split_at_mut(n);
         values.copy_from_slice(&found.values);
         if let Some(vectors) = &found.vectors {
-            for (i, row) in rows.chunks_exact_mut(n.max(1)).enumerate() {
-                row.iter_mut().enumerate().for_each(|(j, x)| *x = vectors[(j, i)]);
-            }
+            vectors.turn_into(rows, |x| x);
         }
         Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use num_complex::{Complex64, ComplexFloat};
+use num_complex::Complex64;
 
 use crate::lu::Lu;
 use crate::matrix::Mat;
@@ -54,8 +54,10 @@ pub(crate) fn exponential<T: Scalar>(mut a: Mat<T>) -> Result<Mat<T>> {
     let (mut odd, mut even) = (Mat::zeros(n, n)?, Mat::zeros(n, n)?);
     let mut power = Mat::identity(n, n)?;
     for (step, pair) in coefficients.chunks_exact(2).enumerate() {
-        if step > 0 {
-            power = power.times(&square)?;
+        match step {
+            0 => {}
+            1 => power = square.clone()?,
+            _ => power = power.times(&square)?,
         }
         for (target, coefficient) in [(&mut even, pair[0]), (&mut odd, pair[1])] {
             let coefficient = T::Part::from_f64(coefficient);
@@ -95,7 +97,7 @@ fn triangular_root(t: &Mat<Complex64>) -> Result<Mat<Complex64>> {
         columns[(j, j)] = root[(j, j)];
         for i in (0..j).rev() {
             let sum = crate::matrix::dot(&root.row(i)[i + 1..j], &columns.row(j)[i + 1..j]);
-            root[(i, j)] = (t[(i, j)] - sum) / (root[(i, i)] + root[(j, j)]);
+            root[(i, j)] = (t[(i, j)] - sum).over(root[(i, i)] + root[(j, j)]);
             columns[(j, i)] = root[(i, j)];
         }
     }

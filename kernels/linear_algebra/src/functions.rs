@@ -7,7 +7,6 @@ use kernlink::{Result, ensure};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-use num_complex::ComplexFloat;
 
 use crate::batch::{Matrices, cubic, each, part, pieces};
 use crate::decompositions::widened;
@@ -15,7 +14,7 @@ use crate::eigenvalues::AsComplex;
 use crate::function;
 use crate::lu::Lu;
 use crate::matrix::Mat;
-use crate::scalar::Scalar;
+use crate::scalar::{RealScalar, Scalar};
 
 #[register_kernel(device = Cpu, op = ops::MatrixInverse, T = [f16, f32, f64, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = ops::BatchMatrixInverse, T = [f32, f64])]

@@ -6,7 +6,6 @@ use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm_here};
-use num_complex::ComplexFloat;
 
 use crate::matrix::{Mat, axpy, dot_conj, squared_norm};
 use crate::scalar::{RealScalar, Scalar};
@@ -25,8 +24,8 @@ pub(crate) fn reflection<T: Scalar>(x: &mut [T]) -> (T, T::Part) {
         beta = -beta;
     }
     let by = first - T::real(beta);
-    x[1..].iter_mut().for_each(|x| *x /= by);
-    (((T::real(beta) - first) / T::real(beta)).conj(), beta)
+    x[1..].iter_mut().for_each(|x| *x = x.over(by));
+    ((T::real(beta) - first).divided(beta).conj(), beta)
 }
 
 /// `x = (I - tau v vᴴ) x`, of which `v` has a one before it.

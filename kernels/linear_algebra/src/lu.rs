@@ -4,10 +4,9 @@ use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm_here};
-use num_complex::ComplexFloat;
 
 use crate::matrix::{Mat, axpy};
-use crate::scalar::Scalar;
+use crate::scalar::{RealScalar, Scalar};
 use crate::triangular::{self, Triangle, UPPER};
 
 const BLOCK: usize = 32;
@@ -48,7 +47,7 @@ impl<T: Scalar> Lu<T> {
                 }
                 for i in k + 1..n {
                     let (pivot, row) = a.two_rows(k, i);
-                    row[k] /= pivot[k];
+                    row[k] = row[k].over(pivot[k]);
                     let factor = row[k];
                     axpy(-factor, &pivot[k + 1..last], &mut row[k + 1..last]);
                 }
@@ -75,9 +74,11 @@ impl<T: Scalar> Lu<T> {
         Ok(Lu { lu: a, rows, odd })
     }
 
-    /// Whether all pivots are there. Of what is no number they are not.
+    /// Whether all pivots are there. As in TensorFlow, what is no number counts only as the first of them, so that the results of
+    /// an infinite element elsewhere are no error but NaN.
     pub(crate) fn is_invertible(&self) -> bool {
-        (0..self.lu.rows).all(|i| self.lu[(i, i)].abs() > T::Part::ZERO)
+        let pivots = (0..self.lu.rows).map(|i| self.lu[(i, i)].abs());
+        pivots.reduce(|least, x| if x < least { x } else { least }).is_none_or(|least| least > T::Part::ZERO)
     }
 
     /// The solution of `a x = b`.

@@ -45,6 +45,16 @@ impl<T: Scalar> Mat<T> {
         adjoint_of(&self.data, self.rows, self.columns)
     }
 
+    /// The transpose, without conjugation.
+    pub(crate) fn transpose(&self) -> Result<Self> {
+        transpose_of(&self.data, self.rows, self.columns)
+    }
+
+    /// Writes the transpose, each element as `f` makes it, into as many elements in row-major order.
+    pub(crate) fn turn_into<U>(&self, turned: &mut [U], f: impl Fn(T) -> U) {
+        turn_into(&self.data, self.columns, turned, f);
+    }
+
     pub(crate) fn row(&self, i: usize) -> &[T] {
         &self.data[i * self.columns..][..self.columns]
     }
@@ -111,16 +121,29 @@ impl<T> IndexMut<(usize, usize)> for Mat<T> {
 /// The conjugate transpose of elements in row-major order.
 pub(crate) fn adjoint_of<T: Scalar>(data: &[T], rows: usize, columns: usize) -> Result<Mat<T>> {
     let mut turned = Mat::zeros(columns, rows)?;
+    turn_into(data, columns, &mut turned.data, T::conj);
+    Ok(turned)
+}
+
+/// The transpose, without conjugation, of elements in row-major order.
+pub(crate) fn transpose_of<T: Scalar>(data: &[T], rows: usize, columns: usize) -> Result<Mat<T>> {
+    let mut turned = Mat::zeros(columns, rows)?;
+    turn_into(data, columns, &mut turned.data, |x| x);
+    Ok(turned)
+}
+
+/// Writes the transpose of rows of `columns` elements, each as `f` makes it, into as many elements in row-major order.
+pub(crate) fn turn_into<T: Copy, U>(data: &[T], columns: usize, turned: &mut [U], f: impl Fn(T) -> U) {
+    let rows = data.len() / columns.max(1);
     // A few columns at a time, so that what is written stays near.
     for first in (0..columns).step_by(8) {
         let last = (first + 8).min(columns);
         for i in 0..rows {
             for j in first..last {
-                turned.data[j * rows + i] = data[i * columns + j].conj();
+                turned[j * rows + i] = f(data[i * columns + j]);
             }
         }
     }
-    Ok(turned)
 }
 
 /// `Σ x y`

@@ -382,7 +382,7 @@ fn pair(
 
 #[cfg(test)]
 mod tests {
-    use num_complex::ComplexFloat;
+    use crate::scalar::Scalar;
 
     use super::*;
     use crate::matrix::testing::{distance, some};

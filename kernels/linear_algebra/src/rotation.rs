@@ -1,7 +1,6 @@
 //! Rotations of planes, as Eigen has them.
 
 use kernlink::dtype::Number;
-use num_complex::ComplexFloat;
 
 use crate::matrix::Mat;
 use crate::scalar::{RealScalar, Scalar};
@@ -112,23 +111,23 @@ pub(crate) fn givens_complex<T: Scalar>(p: T, q: T) -> (Rotation<T>, T) {
     }
     if p == T::ZERO {
         let length = q.abs();
-        return (Rotation { c: T::ZERO, s: -q.scaled(T::Part::ONE / length) }, T::real(length));
+        return (Rotation { c: T::ZERO, s: -q.divided(length) }, T::real(length));
     }
     let (p1, q1) = (norm1(p), norm1(q));
     if p1 >= q1 {
-        let (ps, qs) = (p.scaled(T::Part::ONE / p1), q.scaled(T::Part::ONE / p1));
+        let (ps, qs) = (p.divided(p1), q.divided(p1));
         let (p2, q2) = (ps.norm(), qs.norm());
         let u = (T::Part::ONE + q2 / p2).sqrt();
         let u = if is_negative { -u } else { u };
         let c = T::Part::ONE / u;
         (Rotation { c: T::real(c), s: -(qs * ps.conj()).scaled(c / p2) }, p.scaled(u))
     } else {
-        let (ps, qs) = (p.scaled(T::Part::ONE / q1), q.scaled(T::Part::ONE / q1));
+        let (ps, qs) = (p.divided(q1), q.divided(q1));
         let u = q1 * (ps.norm() + qs.norm()).sqrt();
         let u = if is_negative { -u } else { u };
         let length = p.abs();
-        let ps = p.scaled(T::Part::ONE / length);
-        (Rotation { c: T::real(length / u), s: -ps.conj() * q.scaled(T::Part::ONE / u) }, ps.scaled(u))
+        let ps = p.divided(length);
+        (Rotation { c: T::real(length / u), s: -ps.conj() * q.divided(u) }, ps.scaled(u))
     }
 }
 

@@ -2,13 +2,11 @@
 
 use kernlink::dtype::{Complex32, Complex64, Number};
 use kernlink_kernels_common::gemm::Gemm;
-use num_complex::ComplexFloat;
-use std::ops::DivAssign;
+use std::ops::{Div, DivAssign, Neg};
 
-/// A real or complex number.
-pub(crate) trait Scalar:
-    Gemm + Number + ComplexFloat<Real = Self::Part> + DivAssign + bytemuck::Zeroable + Send + Sync
-{
+/// A real or complex number. It has no `/`, as that of `num_complex` squares the divisor, which leaves the range of the numbers:
+/// [`Scalar::over`] does not.
+pub(crate) trait Scalar: Gemm + Number + Neg<Output = Self> + bytemuck::Zeroable + Send + Sync {
     /// The dtype of its parts.
     type Part: RealScalar;
     const IS_COMPLEX: bool;
@@ -20,7 +18,24 @@ pub(crate) trait Scalar:
         Self::of(re, Self::Part::ZERO)
     }
 
+    fn re(self) -> Self::Part;
+
+    fn im(self) -> Self::Part;
+
+    fn conj(self) -> Self;
+
+    /// The absolute value, also where its square is out of range.
+    fn abs(self) -> Self::Part;
+
+    fn sqrt(self) -> Self;
+
     fn scaled(self, by: Self::Part) -> Self;
+
+    /// Each part divided by a real number.
+    fn divided(self, by: Self::Part) -> Self;
+
+    /// `self / by`, exact but for rounding wherever quotient and divisor are in range.
+    fn over(self, by: Self) -> Self;
 
     /// The square of the absolute value.
     fn norm(self) -> Self::Part {
@@ -32,7 +47,7 @@ pub(crate) trait Scalar:
 }
 
 /// A real number.
-pub(crate) trait RealScalar: Scalar<Part = Self> + PartialOrd {
+pub(crate) trait RealScalar: Scalar<Part = Self> + PartialOrd + Div<Output = Self> + DivAssign {
     /// The distance from 1 to the next number.
     const EPSILON: Self;
     /// The least positive number with all digits.
@@ -44,13 +59,17 @@ pub(crate) trait RealScalar: Scalar<Part = Self> + PartialOrd {
 
     fn hypot(self, other: Self) -> Self;
 
+    fn ln(self) -> Self;
+
+    fn exp(self) -> Self;
+
     fn count(n: usize) -> Self;
 
     fn f64(self) -> f64;
 
     /// The greater of two; if one is NaN, the other.
     fn greater(self, other: Self) -> Self {
-        if other > self || ComplexFloat::is_nan(self) { other } else { self }
+        if other > self || self.partial_cmp(&self).is_none() { other } else { self }
     }
 }
 
@@ -66,8 +85,43 @@ macro_rules! real {
             }
 
             #[inline(always)]
+            fn re(self) -> $t {
+                self
+            }
+
+            #[inline(always)]
+            fn im(self) -> $t {
+                0.0
+            }
+
+            #[inline(always)]
+            fn conj(self) -> $t {
+                self
+            }
+
+            #[inline(always)]
+            fn abs(self) -> $t {
+                $t::abs(self)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> $t {
+                $t::sqrt(self)
+            }
+
+            #[inline(always)]
             fn scaled(self, by: $t) -> $t {
                 self * by
+            }
+
+            #[inline(always)]
+            fn divided(self, by: $t) -> $t {
+                self / by
+            }
+
+            #[inline(always)]
+            fn over(self, by: $t) -> $t {
+                self / by
             }
 
             #[inline(always)]
@@ -93,6 +147,16 @@ macro_rules! real {
             }
 
             #[inline(always)]
+            fn ln(self) -> $t {
+                $t::ln(self)
+            }
+
+            #[inline(always)]
+            fn exp(self) -> $t {
+                $t::exp(self)
+            }
+
+            #[inline(always)]
             fn count(n: usize) -> $t {
                 n as $t
             }
@@ -107,7 +171,7 @@ macro_rules! real {
 real!(f32, f64);
 
 macro_rules! complex {
-    ($($t:ident of $part:ident),*) => {$(
+    ($($t:ident of $part:ident by $quotient:ident),*) => {$(
         impl Scalar for $t {
             type Part = $part;
             const IS_COMPLEX: bool = true;
@@ -118,8 +182,43 @@ macro_rules! complex {
             }
 
             #[inline(always)]
+            fn re(self) -> $part {
+                self.re
+            }
+
+            #[inline(always)]
+            fn im(self) -> $part {
+                self.im
+            }
+
+            #[inline(always)]
+            fn conj(self) -> $t {
+                $t { re: self.re, im: -self.im }
+            }
+
+            #[inline(always)]
+            fn abs(self) -> $part {
+                self.re.hypot(self.im)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> $t {
+                $t::sqrt(self)
+            }
+
+            #[inline(always)]
             fn scaled(self, by: $part) -> $t {
                 $t { re: self.re * by, im: self.im * by }
+            }
+
+            #[inline(always)]
+            fn divided(self, by: $part) -> $t {
+                $t { re: self.re / by, im: self.im / by }
+            }
+
+            #[inline(always)]
+            fn over(self, by: $t) -> $t {
+                $quotient(self, by)
             }
 
             #[inline(always)]
@@ -130,4 +229,55 @@ macro_rules! complex {
         }
     )*};
 }
-complex!(Complex32 of f32, Complex64 of f64);
+complex!(Complex32 of f32 by quotient_in_double, Complex64 of f64 by quotient);
+
+/// The squares of `f32`s are well within the range of `f64`.
+#[inline(always)]
+fn quotient_in_double(x: Complex32, y: Complex32) -> Complex32 {
+    let [a, b, c, d] = [x.re, x.im, y.re, y.im].map(f64::from);
+    let square = c * c + d * d;
+    Complex32 { re: ((a * c + b * d) / square) as f32, im: ((b * c - a * d) / square) as f32 }
+}
+
+/// By the greater part of the divisor first: Smith, Algorithm 116: Complex division (1962).
+#[inline(always)]
+fn quotient(x: Complex64, y: Complex64) -> Complex64 {
+    if y.re.abs() >= y.im.abs() {
+        let ratio = y.im / y.re;
+        let by = y.re + y.im * ratio;
+        Complex64 { re: (x.re + x.im * ratio) / by, im: (x.im - x.re * ratio) / by }
+    } else {
+        let ratio = y.re / y.im;
+        let by = y.im + y.re * ratio;
+        Complex64 { re: (x.re * ratio + x.im) / by, im: (x.im * ratio - x.re) / by }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_of_all_sizes() {
+        fn check<T: Scalar>(exponent: i32, limit: f64) {
+            let size = |x: f64, k: i32| T::Part::from_f64(x * 10f64.powi(k));
+            for k in [-exponent, -exponent / 2, 0, exponent / 2, exponent] {
+                for (re, im) in [(3.0, 4.0), (-4.0, 3.0), (1.0, 0.0), (0.0, -2.0), (1e-3, 5.0)] {
+                    let x = T::of(size(re, k), size(im, k));
+                    let one = x.over(x);
+                    assert!((one - T::ONE).abs().f64() < limit, "{k} {re} {im}");
+                    let turned = x.over(T::of(size(-im, k), size(re, k)));
+                    assert!((turned - T::of(T::Part::ZERO, -T::Part::ONE)).abs().f64() < limit, "{k}");
+                    let inverse = T::ONE.over(x) * x;
+                    assert!((inverse - T::ONE).abs().f64() < limit, "{k}");
+                    assert!(
+                        (x.divided(size(1.0, k)) - T::of(size(re, 0), size(im, 0))).abs().f64() < 10.0 * limit,
+                        "{k}"
+                    );
+                }
+            }
+        }
+        check::<Complex32>(30, 1e-6);
+        check::<Complex64>(300, 1e-14);
+    }
+}

@@ -4,7 +4,6 @@
 use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
-use num_complex::ComplexFloat;
 
 use crate::householder::{reflect, reflection};
 use crate::matrix::{Mat, axpy};
@@ -68,16 +67,7 @@ pub(crate) fn hessenberg<T: Scalar>(a: &mut Mat<T>, wanted: bool) -> Result<Mat<
             reflect(v, taus[i].conj(), &mut column[i + 1..]);
         }
     }
-    transpose(&u)
-}
-
-/// The transpose, without conjugation.
-pub(crate) fn transpose<T: Scalar>(a: &Mat<T>) -> Result<Mat<T>> {
-    let mut turned = a.adjoint()?;
-    if T::IS_COMPLEX {
-        turned.data.iter_mut().for_each(|x| *x = x.conj());
-    }
-    Ok(turned)
+    u.transpose()
 }
 
 impl<T: Scalar> Schur<T> {
@@ -134,17 +124,17 @@ impl<T: Scalar> Schur<T> {
         let two = T::Part::ONE + T::Part::ONE;
         let mut block = [t[(iu - 1, iu - 1)], t[(iu - 1, iu)], t[(iu, iu - 1)], t[(iu, iu)]];
         let norm = block.iter().map(|x| x.abs()).sum::<T::Part>();
-        block.iter_mut().for_each(|x| *x /= T::real(norm));
+        block.iter_mut().for_each(|x| *x = x.divided(norm));
         let [t00, t01, t10, t11] = block;
         let (b, c) = (t01 * t10, t00 - t11);
         let root = (c * c + b.scaled(two * two)).sqrt();
         let (det, trace) = (t00 * t11 - b, t00 + t11);
-        let (mut first, mut second) = ((trace + root) / T::real(two), (trace - root) / T::real(two));
+        let (mut first, mut second) = ((trace + root).divided(two), (trace - root).divided(two));
         let (first_norm, second_norm) = (norm1(first), norm1(second));
         if first_norm > second_norm {
-            second = det / first;
+            second = det.over(first);
         } else if second_norm != T::Part::ZERO {
-            first = det / second;
+            first = det.over(second);
         }
         let is_first = norm1(first - t11) < norm1(second - t11);
         if is_first { first.scaled(norm) } else { second.scaled(norm) }
@@ -211,10 +201,10 @@ impl<T: Scalar> Schur<T> {
                 if z == T::ZERO {
                     z = T::real(T::Part::EPSILON * norm);
                 }
-                column[i] = -sum / z;
+                column[i] = -sum.over(z);
             }
         }
-        let mut vectors = self.u.times(&transpose(&x)?)?;
+        let mut vectors = self.u.times(&x.transpose()?)?;
         for k in 0..n {
             normalize(&mut vectors, k);
         }
@@ -227,10 +217,10 @@ pub(crate) fn normalize<T: Scalar>(a: &mut Mat<T>, column: usize) {
     let columns = a.columns;
     let greatest = a.data[column..].iter().step_by(columns).fold(T::Part::ZERO, |max, x| max.greater(norm1(*x)));
     if greatest > T::Part::ZERO {
-        let scaled = a.data[column..].iter().step_by(columns).map(|x| x.scaled(T::Part::ONE / greatest).norm());
+        let scaled = a.data[column..].iter().step_by(columns).map(|x| x.divided(greatest).norm());
         let length = scaled.sum::<T::Part>().sqrt();
         for x in a.data[column..].iter_mut().step_by(columns) {
-            *x = x.scaled(T::Part::ONE / greatest) / T::real(length);
+            *x = x.divided(greatest).divided(length);
         }
     }
 }

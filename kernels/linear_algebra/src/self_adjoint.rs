@@ -5,7 +5,6 @@
 use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
-use num_complex::ComplexFloat;
 
 use crate::householder::{reflect, reflection};
 use crate::matrix::{Mat, axpy, dot, dot_conj};
@@ -35,7 +34,7 @@ pub(crate) fn eigen<T: Scalar>(mut a: Mat<T>, vectors: bool) -> Result<Option<Se
     // Both triangles, so that rows stand for columns.
     for i in 0..n {
         for j in 0..=i {
-            let x = a[(i, j)].scaled(T::Part::ONE / scale);
+            let x = a[(i, j)].divided(scale);
             a[(i, j)] = if i == j { T::real(x.re()) } else { x };
             a[(j, i)] = if i == j { T::real(x.re()) } else { x.conj() };
         }

@@ -9,10 +9,9 @@ use kernlink_ops as ops;
 
 use crate::banded::{Banded, Tridiagonal};
 use crate::batch::{Matrices, cubic, each, part, pieces};
-use crate::decompositions::plain_transpose;
 use crate::householder::Qr;
 use crate::lu::Lu;
-use crate::matrix::{Mat, adjoint_of};
+use crate::matrix::{Mat, adjoint_of, transpose_of};
 use crate::scalar::Scalar;
 use crate::triangular::{self, LOWER, Triangle, UPPER};
 
@@ -99,21 +98,17 @@ fn normal_equations<T: Scalar>(matrix: &[T], [m, n]: [usize; 2], rhs: Mat<T>, we
 /// Least squares, of which the shortest solution, by a complete orthogonal decomposition.
 fn shortest<T: Scalar>(matrix: &[T], [m, n]: [usize; 2], rhs: &Mat<T>) -> Result<Mat<T>> {
     let k = rhs.columns;
-    let qr = Qr::with_pivots(plain_transpose(matrix, m, n)?)?;
+    let qr = Qr::with_pivots(transpose_of(matrix, m, n)?)?;
     let rank = qr.rank();
     let mut x = Mat::zeros(n, k)?;
     if rank == 0 {
         return Ok(x);
     }
-    let mut columns = plain_transpose(&rhs.data, m, k)?;
+    let mut columns = rhs.transpose()?;
     qr.apply_q_adjoint(&mut columns)?;
-    let mut known = Mat::zeros(rank, k)?;
-    for i in 0..rank {
-        for j in 0..k {
-            known[(i, j)] = columns[(j, i)];
-        }
-    }
-    let mut found = known;
+    let mut found = columns.transpose()?;
+    found.data.truncate(rank * k);
+    found.rows = rank;
     if rank == n {
         triangular::solve(&upper(&qr, n)?.data, n, UPPER, &mut found)?;
     } else {
@@ -133,7 +128,7 @@ fn shortest<T: Scalar>(matrix: &[T], [m, n]: [usize; 2], rhs: &Mat<T>) -> Result
             }
         }
         second.apply_q(&mut columns)?;
-        found = plain_transpose(&columns.data, k, n)?;
+        found = columns.transpose()?;
     }
     for (i, &place) in qr.places.iter().enumerate() {
         x.row_mut(place).copy_from_slice(found.row(i));

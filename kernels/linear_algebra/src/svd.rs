@@ -6,10 +6,9 @@
 use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
-use num_complex::ComplexFloat;
 
 use crate::householder::{Qr, reflect, reflection};
-use crate::matrix::{Mat, adjoint_of, axpy, dot};
+use crate::matrix::{Mat, axpy, dot, transpose_of};
 use crate::rotation::Rotation;
 use crate::scalar::{RealScalar, Scalar};
 
@@ -57,19 +56,17 @@ impl<T: Scalar> Svd<T> {
         let mut work;
         if m == n {
             work = Mat::copied(n, n, data)?;
-            work.data.iter_mut().for_each(|x| *x /= T::real(scale));
+            work.data.iter_mut().for_each(|x| *x = x.divided(scale));
         } else {
             // Of the adjoint of a wide matrix.
             let mut columns = if m > n {
-                let mut turned = adjoint_of(data, m, n)?;
-                turned.data.iter_mut().for_each(|x| *x = x.conj());
-                turned
+                transpose_of(data, m, n)?
             } else {
                 let mut copy = Mat::copied(m, n, data)?;
                 copy.data.iter_mut().for_each(|x| *x = x.conj());
                 copy
             };
-            columns.data.iter_mut().for_each(|x| *x /= T::real(scale));
+            columns.data.iter_mut().for_each(|x| *x = x.divided(scale));
             let found = if n < MANY { Qr::with_pivots(columns)? } else { Qr::new(columns)? };
             work = Mat::zeros(size, size)?;
             for i in 0..size {
@@ -204,7 +201,7 @@ fn jacobi<T: Scalar>(work: &mut Mat<T>, mut sides: Option<&mut [Mat<T>; 2]>) -> 
         s[i] = if T::IS_COMPLEX && x.im().abs() > T::Part::TINY { x.abs() } else { x.re().abs() };
         if let Some([u, _]) = sides.as_deref_mut() {
             if T::IS_COMPLEX && x.im().abs() > T::Part::TINY {
-                let turn = x / T::real(s[i]);
+                let turn = x.divided(s[i]);
                 u.row_mut(i).iter_mut().for_each(|x| *x *= turn);
             } else if x.re() < T::Part::ZERO {
                 u.row_mut(i).iter_mut().for_each(|x| *x = -*x);
@@ -246,7 +243,7 @@ fn make_real<T: Scalar>(
     q: usize,
     greatest: &mut T::Part,
 ) -> bool {
-    let unit = |x: T| T::real(x.abs()) / x;
+    let unit = |x: T| T::real(x.abs()).over(x);
     let times = |row: &mut [T], by: T| row.iter_mut().for_each(|x| *x *= by);
     let n = (work[(p, p)].norm() + work[(q, p)].norm()).sqrt();
     if n == T::Part::ZERO {
@@ -262,7 +259,7 @@ fn make_real<T: Scalar>(
             }
         }
     } else {
-        let rotation = Rotation { c: work[(p, p)].conj() / T::real(n), s: work[(q, p)] / T::real(n) };
+        let rotation = Rotation { c: work[(p, p)].conj().divided(n), s: work[(q, p)].divided(n) };
         rotate_rows(rotation, work, p, q);
         if let Some([u, _]) = sides.as_deref_mut() {
             rotate_rows(rotation.adjoint().transpose(), u, p, q);

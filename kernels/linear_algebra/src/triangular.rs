@@ -4,10 +4,9 @@ use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm_here};
-use num_complex::ComplexFloat;
 
 use crate::matrix::{Mat, axpy, dot, dot_conj, squared_norm};
-use crate::scalar::Scalar;
+use crate::scalar::{RealScalar, Scalar};
 
 /// As many rows and columns are worked on one by one; what is left is a product of matrices.
 const BLOCK: usize = 64;
@@ -50,7 +49,7 @@ pub(crate) fn solve<T: Scalar>(t: &[T], stride: usize, triangle: Triangle, b: &m
             }
             if !triangle.unit {
                 let pivot = t[i * stride + i];
-                b.row_mut(i).iter_mut().for_each(|x| *x /= pivot);
+                b.row_mut(i).iter_mut().for_each(|x| *x = x.over(pivot));
             }
         }
         let left = if triangle.lower { last..n } else { 0..first };
@@ -76,7 +75,7 @@ fn one_by_one<T: Scalar>(t: &[T], stride: usize, triangle: Triangle, b: &mut Mat
             let known = if triangle.lower { 0..i } else { i + 1..n };
             let mut value = b.data[i * k + column] - dot(&row[known.clone()], &x[known]);
             if !triangle.unit {
-                value /= row[i];
+                value = value.over(row[i]);
             }
             x[i] = value;
         }
@@ -96,7 +95,7 @@ pub(crate) fn cholesky<T: Scalar>(a: &mut Mat<T>) -> Result<bool> {
         for i in first..n {
             for j in first..i.min(last) {
                 let (other, row) = a.two_rows(j, i);
-                row[j] = (row[j] - dot_conj(&row[first..j], &other[first..j])) / other[j];
+                row[j] = (row[j] - dot_conj(&row[first..j], &other[first..j])).over(other[j]);
             }
             if i < last {
                 let row = a.row_mut(i);
@@ -122,4 +121,104 @@ pub(crate) fn cholesky<T: Scalar>(a: &mut Mat<T>) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// What makes of the derivative by `L`, lower triangular, that by the symmetric matrix `L Lᵀ`: a lower triangle, in which an element
+/// beside the diagonal stands for two. What is above it is undefined. Murray, Differentiation of the Cholesky decomposition (2016),
+/// which divides by each pivot before it multiplies, so that ill-conditioned triangles lose no more than they must.
+pub(crate) fn cholesky_gradient<T: RealScalar>(l: &Mat<T>, mut grad: Mat<T>) -> Result<Mat<T>> {
+    let n = l.rows;
+    let negative = |x: &T| -*x;
+    for block in (0..n.div_ceil(BLOCK)).rev() {
+        let (first, last) = (block * BLOCK, (block * BLOCK + BLOCK).min(n));
+        let (width, below) = (last - first, n - last);
+        if below > 0 {
+            // Those below by the triangle of the block, as columns; then what comes of them to its left and in it.
+            let mut columns = Mat::zeros(width, below)?;
+            let mut triangle = Mat::zeros(width, width)?;
+            for k in 0..width {
+                for i in 0..below {
+                    columns[(k, i)] = grad[(last + i, first + k)];
+                }
+                (0..=k).for_each(|j| triangle[(j, k)] = l[(first + k, first + j)]);
+            }
+            solve(&triangle.data, width, UPPER, &mut columns)?;
+            for k in 0..width {
+                (0..below).for_each(|i| grad[(last + i, first + k)] = columns[(k, i)]);
+            }
+            columns.data.iter_mut().for_each(|x| *x = negative(x));
+            let of_l = |row: usize, column: usize| Matrix {
+                data: &l.data[row * n + column..],
+                row_stride: n,
+                column_stride: 1,
+            };
+            let rows = Matrix::rows(&columns.data, below);
+            let target = Target { data: &mut grad.data[first * n + first..], row_stride: n, accumulate: true };
+            gemm_here(Sizes { m: width, k: below, n: width }, rows, of_l(last, first), target)?;
+            if first > 0 {
+                let target = Target { data: &mut grad.data[last * n..], row_stride: n, accumulate: true };
+                gemm_here(Sizes { m: below, k: width, n: first }, rows.turned(), of_l(first, 0), target)?;
+                let target = Target { data: &mut grad.data[first * n..], row_stride: n, accumulate: true };
+                gemm_here(Sizes { m: width, k: below, n: first }, rows, of_l(last, 0), target)?;
+            }
+        }
+        gradient_of_block(l, &mut grad, first, last);
+        if first > 0 {
+            let mut both = Mat::zeros(width, width)?;
+            for i in 0..width {
+                for j in 0..=i {
+                    let x = -grad[(first + i, first + j)];
+                    both[(i, j)] += x;
+                    both[(j, i)] += x;
+                }
+            }
+            let left = Matrix { data: &l.data[first * n..], row_stride: n, column_stride: 1 };
+            let target = Target { data: &mut grad.data[first * n..], row_stride: n, accumulate: true };
+            gemm_here(Sizes { m: width, k: width, n: first }, Matrix::rows(&both.data, width), left, target)?;
+        }
+    }
+    Ok(grad)
+}
+
+/// As [`cholesky_gradient`], of a block on the diagonal alone, row by row.
+fn gradient_of_block<T: RealScalar>(l: &Mat<T>, grad: &mut Mat<T>, first: usize, last: usize) {
+    for k in (first..last).rev() {
+        let pivot = l[(k, k)];
+        let mut sum = T::ZERO;
+        for i in k + 1..last {
+            grad[(i, k)] /= pivot;
+            sum += grad[(i, k)] * l[(i, k)];
+        }
+        let own = (grad[(k, k)] - sum) / pivot;
+        axpy(-own, &l.row(k)[first..k], &mut grad.row_mut(k)[first..k]);
+        for i in k + 1..last {
+            let (row, other) = grad.two_rows(k, i);
+            let factor = -other[k];
+            axpy(factor, &l.row(i)[first..k], &mut row[first..k]);
+            axpy(factor, &l.row(k)[first..k], &mut other[first..k]);
+        }
+        grad[(k, k)] = own / (T::ONE + T::ONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::testing::some;
+
+    /// With the triangle as its own derivative, half of the trace: the derivative is half of the identity, whatever the condition.
+    #[test]
+    fn gradients_of_triangles_themselves() {
+        for n in [1, 2, 20, 64, 65, 150] {
+            let mut l = some::<f32>(n, n, n as u64);
+            (0..n).for_each(|i| l.row_mut(i)[i + 1..].fill(0.0));
+            let found = cholesky_gradient(&l, l.clone().unwrap()).unwrap();
+            for i in 0..n {
+                for j in 0..=i {
+                    let expected = if i == j { 0.5 } else { 0.0 };
+                    assert!((found[(i, j)] - expected).abs() < 1e-6, "{n}: {i} {j} {}", found[(i, j)]);
+                }
+            }
+        }
+    }
 }
