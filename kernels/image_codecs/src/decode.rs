@@ -4,7 +4,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Code, Error, Result, bail, ensure};
+use kernlink::{Code, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     DecodeAndCropJpeg, DecodeBmp, DecodeGif, DecodeImage, DecodeJpeg, DecodePng, DecodeWebP, ExtractJpegShape,
@@ -146,11 +146,10 @@ impl Decode {
             };
             options.window = Some(window);
         }
-        let decoder = match jpeg::Decoder::new(data, options) {
-            Ok(decoder) => decoder,
-            Err(jpeg::Stop::Error(reason)) => return Err(refused(reason)),
-            Err(jpeg::Stop::Suspended) => return Err(refused("the file ends amid its header")),
+        let refused = |stop: jpeg::Stop| {
+            stop.error(Code::InvalidArgument, "jpeg::Uncompress failed. Invalid JPEG data or crop window")
         };
+        let decoder = jpeg::Decoder::new(data, options).map_err(refused)?;
         let shape = self.shape_of(decoder.shape());
         self.fill(ctx, shape, |ctx, out| {
             let image = decoder.decode().map_err(refused)?;
@@ -275,20 +274,11 @@ fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
     }
 }
 
-/// The error of a JPEG file that is not decoded.
-#[track_caller]
-fn refused(reason: &str) -> Error {
-    let code = if reason == jpeg::NO_MEMORY { Code::ResourceExhausted } else { Code::InvalidArgument };
-    Error::new(code, format!("jpeg::Uncompress failed. Invalid JPEG data or crop window: {reason}."))
-}
-
 #[register_kernel(device = Cpu, op = [ExtractJpegShape], output_type = [int32, int64])]
 fn extract_jpeg_shape(ctx: &mut RawContext<'_>) -> Result<()> {
     let file = contents(ctx)?;
-    let shape = match jpeg::shape(&file) {
-        Ok(shape) => shape,
-        Err(reason) => bail!(InvalidArgument, "Invalid JPEG data, size {}: {reason}", file.len()),
-    };
+    let shape = jpeg::shape(&file)
+        .map_err(|stop| stop.error(Code::InvalidArgument, format_args!("Invalid JPEG data, size {}", file.len())))?;
     let output = match ctx.output_dtype_at(0)? {
         DataType::Int32 => Tensor::vector(&shape.map(|size| size as i32))?,
         _ => Tensor::vector(&shape.map(|size| size as i64))?,

@@ -4,7 +4,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Code, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EncodeJpeg, EncodeJpegVariableQuality, EncodePng};
 
@@ -133,10 +133,9 @@ fn jpeg(ctx: &mut RawContext<'_>, options: &EncodeOptions, format: &str, channel
             image.shape()
         ),
     }
-    match encode(image.as_slice::<u8>()?, [rows, columns, depth], options) {
-        Ok(file) => ctx.set_output_at(0, Tensor::scalar(TString::from(file))),
-        Err(reason) => bail!(Internal, "JPEG encoding failed: {reason}"),
-    }
+    let file = encode(image.as_slice::<u8>()?, [rows, columns, depth], options)
+        .map_err(|stop| stop.error(Code::Internal, "JPEG encoding failed"))?;
+    ctx.set_output_at(0, Tensor::scalar(TString::from(file)))
 }
 
 #[register_kernel(device = Cpu, op = [EncodeJpeg], state = |ctx| Jpeg::new(ctx))]

@@ -187,16 +187,12 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What is wrong with the file, or that too little of it is there.
-    pub(crate) fn decode(mut self) -> Result<Image<'a>, &'static str> {
-        let ((planes, first), rows) = match self.samples() {
-            Ok(samples) => samples,
-            Err(Stop::Error(text)) => return Err(text),
-            Err(Stop::Suspended) => return Err("the file ends amid its data"),
-        };
+    pub(crate) fn decode(mut self) -> Read<Image<'a>> {
+        let ((planes, first), rows) = self.samples()?;
         let rows = rows.saturating_sub(self.origin[0]).min(self.shape[0]);
         let fraction = rows as f32 / self.shape[0] as f32;
         if fraction < self.options.acceptable_fraction.min(1.0) {
-            return Err("the file ends amid its data");
+            return Err(Stop::Suspended);
         }
         Ok(Image { decoder: self, planes, first, rows })
     }
@@ -379,15 +375,8 @@ impl Image<'_> {
 }
 
 /// The rows, columns and components that a file says it has, of a file that TensorFlow's `jpeg::GetImageInfo` takes.
-pub(crate) fn shape(data: &[u8]) -> Result<[usize; 3], &'static str> {
-    let read = || -> Read<[usize; 3]> {
-        let header = &mut Header::read(Source::new(data, false))?;
-        let frame = header.frame()?;
-        let shape = [frame.height, frame.width, frame.components.len()];
-        Ok(shape)
-    };
-    read().map_err(|stop| match stop {
-        Stop::Error(text) => text,
-        Stop::Suspended => "the file ends amid its header",
-    })
+pub(crate) fn shape(data: &[u8]) -> Read<[usize; 3]> {
+    let header = &mut Header::read(Source::new(data, false))?;
+    let frame = header.frame()?;
+    Ok([frame.height, frame.width, frame.components.len()])
 }

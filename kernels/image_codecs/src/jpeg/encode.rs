@@ -276,14 +276,7 @@ fn marker(file: &mut Vec<u8>, code: u8, data: &[u8]) {
 ///
 /// # Errors
 /// What is wrong with the image's size, or that there is no memory for the file.
-pub(crate) fn encode(image: &[u8], shape: [usize; 3], options: &EncodeOptions) -> Result<Vec<u8>, &'static str> {
-    encoded(image, shape, options).map_err(|stop| match stop {
-        Stop::Error(text) => text,
-        Stop::Suspended => "the file could not be written",
-    })
-}
-
-fn encoded(image: &[u8], [rows, columns, channels]: [usize; 3], options: &EncodeOptions) -> Read<Vec<u8>> {
+pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], options: &EncodeOptions) -> Read<Vec<u8>> {
     let refuse = |text| Err(Stop::Error(text));
     if rows == 0 || columns == 0 {
         return refuse("the image is empty");

@@ -19,4 +19,4 @@ mod source;
 
 pub(crate) use decode::{Decoder, Options, shape};
 pub(crate) use encode::{EncodeOptions, encode};
-pub(crate) use source::{NO_MEMORY, Stop};
+pub(crate) use source::Stop;

@@ -1,26 +1,41 @@
 //! The bytes of a file as libjpeg reads them: markers, what is skipped, and what happens at the end of a file that was cut.
 
+use std::fmt::Display;
+
 use bytemuck::Zeroable;
 use kernlink::tensor::scratch;
+use kernlink::{Code, Error};
 
-/// Why no more can be read.
+/// Why no more can be read, or written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stop {
     /// The file is broken, in the way that the text says.
     Error(&'static str),
     /// The file ends amid what is being read: what came before can be used.
     Suspended,
+    /// The system has no memory for it.
+    NoMemory,
+}
+
+impl Stop {
+    /// The error of an op, with this code unless memory is what lacks; `what` says what became of the file.
+    #[track_caller]
+    pub(crate) fn error(self, code: Code, what: impl Display) -> Error {
+        let (code, reason) = match self {
+            Stop::Error(reason) => (code, reason),
+            Stop::Suspended => (code, "the file ends too early"),
+            Stop::NoMemory => (Code::ResourceExhausted, "there is no memory for it"),
+        };
+        Error::new(code, format!("{what}: {reason}"))
+    }
 }
 
 /// Results while a JPEG file is read.
 pub(crate) type Read<T> = Result<T, Stop>;
 
-/// What [`Stop::Error`] says where the system refuses memory.
-pub(crate) const NO_MEMORY: &str = "there is no memory for it";
-
 /// Room for `count` elements that are 0, which the system finds when they are used first.
 pub(crate) fn zeros<T: Zeroable>(count: usize) -> Read<Vec<T>> {
-    scratch::zeros(count).map_err(|_| Stop::Error(NO_MEMORY))
+    scratch::zeros(count).map_err(|_| Stop::NoMemory)
 }
 
 /// What follows a file that was cut, if its reader asks for that: the marker of the end.
