@@ -7,7 +7,6 @@ mod c;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use kernlink::attr::AttrValue;
 use kernlink::device::Device;
@@ -67,16 +66,7 @@ fn in_c(gpu: &Arc<GpuDevice>) -> Result<()> {
     assert!(error.message().contains("x must have elements in a row"), "{error}");
     assert!(library.unload().unwrap_err().message().contains("in use"));
     drop(session);
-    // A thread of the device may hold what the failed run left for a moment longer.
-    let start = Instant::now();
-    loop {
-        match library.unload() {
-            Err(error) if error.message().contains("in use") && start.elapsed() < Duration::from_secs(10) => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            result => return result,
-        }
-    }
+    library.unload()
 }
 
 // One test, because software drivers do not stand several devices at a time.

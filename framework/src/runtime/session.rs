@@ -409,7 +409,9 @@ impl Shared {
         let run = PlanRun::new(executor, &step, Nesting::default(), feeds);
         let (help, is_parallel) = (run.help(), run.is_parallel());
         run.start();
-        let result = match run.take_result() {
+        let at_once = run.take_result();
+        let is_ended_elsewhere = at_once.is_none();
+        let result = match at_once {
             Some(result) => {
                 drop(run);
                 result
@@ -422,7 +424,7 @@ impl Shared {
             collectives.abort(&step, error);
         }
         // Others may still be about to leave the run: when it has ended nobody holds what belongs to it.
-        if result.is_err() || is_parallel || help.is_some() {
+        if result.is_err() || is_ended_elsewhere || is_parallel || help.is_some() {
             step.wait_until_idle();
         }
         drop(help);

@@ -83,11 +83,15 @@ pub(in crate::runtime) struct Nesting {
 /// Has a run look at one of its kernels that wait.
 struct WakeRun {
     run: Weak<PlanRun>,
+    step: Weak<Step>,
     waiting: WaitingIndex,
 }
 
 impl Wake for WakeRun {
     fn wake(self: Arc<Self>) {
+        let Some(step) = self.step.upgrade() else { return };
+        // As with what is done later: who wakes the run does not hold it when no longer at work for the step.
+        let _at_work = step.begin_work();
         if let Some(run) = self.run.upgrade() {
             run.post(Message::Wake(self.waiting));
         }
@@ -114,7 +118,8 @@ impl Host for Arc<PlanRun> {
     }
 
     fn waker(&self, waiting: WaitingIndex) -> Waker {
-        Arc::new(WakeRun { run: Arc::downgrade(self), waiting }).into()
+        let step = Arc::downgrade(&self.context.step);
+        Arc::new(WakeRun { run: Arc::downgrade(self), step, waiting }).into()
     }
 }
 
