@@ -367,6 +367,35 @@ def eigs():
         yield from wrong_squares("Eig", d, Tout=out)
 
 
+def scales():
+    """Matrices of numbers whose squares no float holds, and some whose greatest part is a multiple of the others."""
+    for d, power in (("float", 25), ("double", 200), ("complex64", 25), ("complex128", 200)):
+        eps = close(d, 4, 8)[0]
+        for tag, scale in (("small", 10.0 ** -power), ("large", 10.0 ** power)):
+            a, b = (T(d, m.array * NUMPY[d](scale)) for m in (square(d, 3), square(d, 3, (), 1)))
+            for op, inputs, atol, attrs in (
+                ("MatrixInverse", [a], eps / scale, {}),
+                ("MatrixSolve", [a, b], eps, {}),
+                ("MatrixTriangularSolve", [a, b], eps, {}),
+                ("Lu", [a], eps * scale, {}),
+                ("LogMatrixDeterminant", [a], eps, {}),
+                ("Svd", [a], eps * scale, {"compute_uv": False, "keep": [0]}),
+                ("TridiagonalSolve", [a, b], eps, {}),
+                ("BandedTriangularSolve", [a, b], eps, {}),
+            ):
+                if d in dtypes(op):
+                    yield one(op, d, "scale-" + tag, inputs, (eps, atol), **attrs)
+        diagonal = T(d, np.diag([1e-30, 1, 1e30]))
+        yield one("MatrixTriangularSolve", d, "scales", [diagonal, diagonal], (eps, eps))
+        zeros = [[T(d, np.zeros((3, 4))), T(d, np.outer(np.ones(4), np.arange(1, k + 1)))] for k in (1, 2, 3)]
+        yield many("TridiagonalSolve", d, "perturbed-zeros", zeros, (eps, eps), perturb_singular=True)
+    for d in dtypes("CholeskyGrad"):
+        # An ill-conditioned triangle: its own gradient is half of the identity.
+        r = np.random.RandomState(3)
+        lower = T(d, np.tril(r.normal(0, 1, (20, 20))))
+        yield one("CholeskyGrad", d, "itself", [lower, lower], close(d, 20, 4))
+
+
 def cases():
-    for part in (choleskys, inverses, functions, solves, banded, qrs, self_adjoint, svds, eigs):
+    for part in (choleskys, inverses, functions, solves, banded, qrs, self_adjoint, svds, eigs, scales):
         yield from part()
