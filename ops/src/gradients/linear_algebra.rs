@@ -327,11 +327,18 @@ fn matrix_square_root_gradient(g: &mut GradientScope<'_>, output: Value, d_outpu
     reshape(g, found, dims).build()
 }
 
-/// Rows moved up by one, or down, with zeros at the end; `diagonal` has the shape `[…, 1, m]`.
-fn shifted(g: &mut GradientScope<'_>, x: Value, diagonal: Value, up: bool) -> Result<Value> {
-    let (ones, zeros) = (ones_like(g, diagonal).build()?, zeros_like(g, diagonal).build()?);
-    let (above, below) = if up { (ones, zeros) } else { (zeros, ones) };
-    tridiagonal_mat_mul(g, above, zeros, below, x).build()
+/// Rows moved up by one, or down, with zeros in the place of the last, or first.
+fn shifted(g: &mut GradientScope<'_>, x: Value, up: bool) -> Result<Value> {
+    // `[…, 1:, :]` and `[…, :1, :]`, or `[…, :-1, :]` and `[…, -1:, :]`: bit 0 is of the ellipsis, and bit 2 of all columns.
+    let rows = |g: &mut GradientScope<'_>, from: i32, is_after: bool| {
+        let (begin_mask, end_mask) = if is_after { (0b100, 0b110) } else { (0b110, 0b100) };
+        let part = strided_slice(g, x, &[0, from, 0][..], &[0, from, 0][..], &[1i32; 3][..]).ellipsis_mask(1);
+        part.begin_mask(begin_mask).end_mask(end_mask).build()
+    };
+    let at = if up { 1 } else { -1 };
+    let (kept, lost) = (rows(g, at, up)?, rows(g, at, !up)?);
+    let zeros = zeros_like(g, lost).build()?;
+    concat_v2(g, if up { [kept, zeros] } else { [zeros, kept] }, -2).build()
 }
 
 /// The sums over columns of products of elements, as rows `[…, 1, m]`.
@@ -351,7 +358,7 @@ fn tridiagonal_mat_mul_gradient(
     d_output: Value,
 ) -> Result<(Value, Value, Value, Value)> {
     let conjugate_rhs = conjugate(g, rhs)?;
-    let (up, down) = (shifted(g, conjugate_rhs, maindiag, true)?, shifted(g, conjugate_rhs, maindiag, false)?);
+    let (up, down) = (shifted(g, conjugate_rhs, true)?, shifted(g, conjugate_rhs, false)?);
     let diagonals = [up, conjugate_rhs, down];
     let mut flows = Vec::new();
     for x in diagonals {
@@ -362,7 +369,7 @@ fn tridiagonal_mat_mul_gradient(
         let column = adjoint(g, diagonal)?;
         scaled.push(mul(g, column, d_output).build()?);
     }
-    let (down, up) = (shifted(g, scaled[0], maindiag, false)?, shifted(g, scaled[2], maindiag, true)?);
+    let (down, up) = (shifted(g, scaled[0], false)?, shifted(g, scaled[2], true)?);
     let d_rhs = add_n(g, [down, scaled[1], up]).build()?;
     Ok((flows[0], flows[1], flows[2], d_rhs))
 }
@@ -379,7 +386,7 @@ fn tridiagonal_solve_gradient(
     // The conjugate transpose: what is above goes below, one further, and the other way around.
     let rows = split(g, -2, diagonals, 3).build()?;
     let (above, main, below) = (adjoint(g, rows[0])?, adjoint(g, rows[1])?, adjoint(g, rows[2])?);
-    let (new_above, new_below) = (shifted(g, below, rows[1], true)?, shifted(g, above, rows[1], false)?);
+    let (new_above, new_below) = (shifted(g, below, true)?, shifted(g, above, false)?);
     let columns = concat_v2(g, [new_above, main, new_below], -1).build()?;
     let turned = transposed(g, columns)?;
     let d_rhs = tridiagonal_solve(g, turned, d_output)
@@ -387,7 +394,7 @@ fn tridiagonal_solve_gradient(
         .perturb_singular(perturb_singular)
         .build()?;
     let solution = conjugate(g, output)?;
-    let (up, down) = (shifted(g, solution, rows[1], true)?, shifted(g, solution, rows[1], false)?);
+    let (up, down) = (shifted(g, solution, true)?, shifted(g, solution, false)?);
     let mut flows = Vec::new();
     for x in [up, solution, down] {
         flows.push(row_products(g, d_rhs, x)?);
