@@ -1,6 +1,7 @@
 //! Huffman codes for writing: the usual ones, and those made for an image; and bits of coded data.
 
 use super::header::HuffmanCode;
+use super::huffman::has_byte_of_ones;
 
 /// The usual codes of T.81, table K.3 to K.6: for DC and AC of brightness and of colours, as lengths and symbols.
 pub(crate) fn usual(is_ac: bool, table: usize) -> HuffmanCode {
@@ -95,6 +96,9 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
+    /// The code of tables that no symbol is of.
+    pub(crate) const NONE: Encoder = Encoder { codes: [(0, 0); 256] };
+
     pub(crate) fn new(code: &HuffmanCode) -> Encoder {
         let mut codes = [(0, 0); 256];
         let (mut next, mut symbols) = (0u32, code.symbols.iter());
@@ -114,8 +118,21 @@ pub(crate) trait Sink {
     /// A symbol of a table.
     fn symbol(&mut self, table: usize, symbol: u8);
 
-    /// The lowest `count` bits.
+    /// A number of up to 32 bits, that has no others.
     fn bits(&mut self, bits: u32, count: u32);
+
+    /// A symbol, and bits after it.
+    #[inline(always)]
+    fn number(&mut self, table: usize, symbol: u8, bits: u32, count: u32) {
+        self.symbol(table, symbol);
+        self.bits(bits, count);
+    }
+
+    /// Symbols, each with the bits after it and their number.
+    #[inline(always)]
+    fn numbers(&mut self, table: usize, numbers: impl Iterator<Item = (u8, u32, u32)>) {
+        numbers.for_each(|(symbol, bits, count)| self.number(table, symbol, bits, count));
+    }
 }
 
 /// Counts symbols.
@@ -129,53 +146,87 @@ impl Sink for Counter<'_> {
     fn bits(&mut self, _: u32, _: u32) {}
 }
 
-/// Writes symbols and bits to a file.
-pub(crate) struct Writer<'w> {
-    file: &'w mut Vec<u8>,
-    encoders: &'w [Option<Encoder>; 4],
+/// Bits that do not fill bytes yet: fewer than 32 between calls.
+#[derive(Clone, Copy, Default)]
+struct Pending {
     buffer: u64,
     filled: u32,
 }
 
-impl<'w> Writer<'w> {
-    pub(crate) fn new(file: &'w mut Vec<u8>, encoders: &'w [Option<Encoder>; 4]) -> Writer<'w> {
-        Writer { file, encoders, buffer: 0, filled: 0 }
-    }
-
-    /// Fills the last byte with ones.
-    pub(crate) fn finish(mut self) {
-        self.bits(0x7F, 7);
-        self.drain();
-    }
-
-    fn drain(&mut self) {
-        while self.filled >= 8 {
-            self.filled -= 8;
-            let byte = (self.buffer >> self.filled) as u8;
-            self.file.push(byte);
-            if byte == 0xFF {
-                self.file.push(0);
+impl Pending {
+    /// Adds a number of up to 32 bits.
+    #[inline(always)]
+    fn add(&mut self, bits: u32, count: u32, file: &mut Vec<u8>) {
+        self.buffer = self.buffer << count | u64::from(bits);
+        self.filled += count;
+        if self.filled >= 32 {
+            self.filled -= 32;
+            let four = (self.buffer >> self.filled) as u32;
+            if has_byte_of_ones(four) {
+                four.to_be_bytes().iter().for_each(|&byte| write_byte(byte, file));
+            } else {
+                file.extend_from_slice(&four.to_be_bytes());
             }
         }
     }
 }
 
-impl Sink for Writer<'_> {
-    #[inline]
-    fn symbol(&mut self, table: usize, symbol: u8) {
-        if let Some(encoder) = &self.encoders[table] {
-            let (code, length) = encoder.codes[usize::from(symbol)];
-            self.bits(code.into(), length.into());
-        }
+/// A byte of ones is followed by zeros, which tell it from a marker.
+fn write_byte(byte: u8, file: &mut Vec<u8>) {
+    file.push(byte);
+    if byte == 0xFF {
+        file.push(0);
+    }
+}
+
+/// Writes symbols and bits to a file.
+pub(crate) struct Writer<'w> {
+    file: &'w mut Vec<u8>,
+    encoders: &'w [Encoder; 4],
+    pending: Pending,
+}
+
+impl<'w> Writer<'w> {
+    pub(crate) fn new(file: &'w mut Vec<u8>, encoders: &'w [Encoder; 4]) -> Writer<'w> {
+        Writer { file, encoders, pending: Pending::default() }
     }
 
-    #[inline]
-    fn bits(&mut self, bits: u32, count: u32) {
-        self.buffer = self.buffer << count | u64::from(bits & ((1 << count) - 1));
-        self.filled += count;
-        if self.filled >= 32 {
-            self.drain();
+    /// Fills the last byte with ones.
+    pub(crate) fn finish(mut self) {
+        self.bits(0x7F, 7);
+        let Pending { buffer, filled } = self.pending;
+        for byte in 1..=filled / 8 {
+            write_byte((buffer >> (filled - byte * 8)) as u8, self.file);
         }
+    }
+}
+
+impl Sink for Writer<'_> {
+    #[inline(always)]
+    fn symbol(&mut self, table: usize, symbol: u8) {
+        self.number(table, symbol, 0, 0);
+    }
+
+    #[inline(always)]
+    fn bits(&mut self, bits: u32, count: u32) {
+        self.pending.add(bits, count, self.file);
+    }
+
+    #[inline(always)]
+    fn number(&mut self, table: usize, symbol: u8, bits: u32, count: u32) {
+        self.numbers(table, std::iter::once((symbol, bits, count)));
+    }
+
+    #[inline(always)]
+    fn numbers(&mut self, table: usize, numbers: impl Iterator<Item = (u8, u32, u32)>) {
+        let encoder = &self.encoders[table];
+        // A copy, which stays in registers.
+        let mut pending = self.pending;
+        for (symbol, bits, count) in numbers {
+            let (code, length) = encoder.codes[usize::from(symbol)];
+            pending.add(u32::from(code) << count | bits, u32::from(length) + count, self.file);
+        }
+        self.pending = pending;
     }
 }
 

@@ -1,5 +1,7 @@
 //! From the components of a JPEG file to red, green and blue, in libjpeg's numbers of 16 bits of fraction.
 
+use super::lanes::{Eight, pixels};
+
 const HALF: i32 = 1 << 15;
 
 #[inline(always)]
@@ -16,9 +18,29 @@ fn offsets(cb: u8, cr: u8) -> [i32; 3] {
 
 /// Colours of brightness and differences.
 pub(crate) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], out: &mut [[u8; 3]]) {
-    for (((out, &y), &cb), &cr) in out.iter_mut().zip(y).zip(cb).zip(cr) {
+    let (eights, rest) = out.as_chunks_mut::<8>();
+    let done = eights.len() * 8;
+    let chunks = y.as_chunks().0.iter().zip(cb.as_chunks().0).zip(cr.as_chunks().0);
+    for (out, ((&y, &cb), &cr)) in eights.iter_mut().zip(chunks) {
+        pixels(eight_of_ycc(y, cb, cr), bytemuck::cast_mut(out));
+    }
+    for (((out, &y), &cb), &cr) in rest.iter_mut().zip(&y[done..]).zip(&cb[done..]).zip(&cr[done..]) {
         *out = offsets(cb, cr).map(|offset| byte(i32::from(y) + offset));
     }
+}
+
+/// Eight pixels' red, green and blue around 0. Factors that go beyond 16 bits are split, and products of which only the high bits
+/// are kept are rounded by one bit more.
+#[inline(always)]
+fn eight_of_ycc(y: [u8; 8], cb: [u8; 8], cr: [u8; 8]) -> [Eight; 3] {
+    let (y, cb, cr) = (Eight::centred(y), Eight::centred(cb), Eight::centred(cr));
+    let one = Eight::new([1; 8]);
+    let part = |x: Eight, factor: i16| x.left::<1>().high_product(Eight::new([factor; 8])).add(one).right::<1>();
+    [
+        y.add(cr).add(part(cr, (91881 - 65536) as i16)),
+        y.add(cb.dot(-22554, cr, (65536 - 46802) as i16).descaled::<16>()).sub(cr),
+        y.add(cb).add(cb).add(part(cb, (116_130 - 131_072) as i16)),
+    ]
 }
 
 /// Colours as they are.

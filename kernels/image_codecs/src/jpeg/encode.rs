@@ -1,9 +1,14 @@
 //! JPEG files of images, byte for byte as libjpeg-turbo by way of TensorFlow's `jpeg::Compress`.
 
+use std::ops::Range;
+
+use kernlink_kernels_common::vector::widest;
+
 use super::codes::{Counter, Encoder, Sink, Writer, optimal, usual};
 use super::fdct::{Divisors, coefficients};
 use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
 use super::idct::Block;
+use super::lanes::{Eight, pair_sums};
 use super::scans::{AcScan, Tables, dc_first, sequential};
 use super::source::{Read, Stop, zeros};
 
@@ -65,6 +70,12 @@ const MOST_LINES: usize = 65500;
 /// The number of pixels from which on TensorFlow refuses an image.
 const TOO_MANY_PIXELS: usize = 1 << 29;
 
+/// The tables of a component: brightness has its own.
+fn tables_of(component: usize) -> Tables {
+    let table = component.min(1);
+    Tables { dc: table, ac: 2 + table }
+}
+
 /// A component's coefficients.
 struct Component {
     blocks: Vec<Block>,
@@ -74,16 +85,10 @@ struct Component {
     size: [usize; 2],
     /// How many blocks down and across a unit has.
     factors: [usize; 2],
-    table: usize,
-}
-
-impl Component {
-    fn tables(&self) -> Tables {
-        Tables { dc: self.table, ac: 2 + self.table }
-    }
 }
 
 /// Red, green and blue as brightness and differences, in libjpeg's numbers of 16 bits of fraction.
+#[inline(always)]
 fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
     let [r, g, b] = [r, g, b].map(i32::from);
     const MIDDLE: i32 = (128 << 16) + (1 << 15) - 1;
@@ -94,13 +99,21 @@ fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
     ]
 }
 
+widest! {
+    /// The components of pixels.
+    fn split(pixels: &[[u8; 3]], y: &mut [u8], cb: &mut [u8], cr: &mut [u8]) {
+        for (((pixel, y), cb), cr) in pixels.iter().zip(y).zip(cb).zip(cr) {
+            [*y, *cb, *cr] = ycc(*pixel);
+        }
+    }
+}
+
 /// The coefficients of rows of samples, `rows(y)` for each, of which the last row and column are repeated.
 fn component(
     planes: &[u8],
     [rows, columns]: [usize; 2],
     units: [usize; 2],
     factors: [usize; 2],
-    table: usize,
     divisors: &Divisors,
 ) -> Read<Component> {
     let stride = units[1] * factors[1];
@@ -116,7 +129,7 @@ fn component(
             line[columns..].fill(samples[columns - 1]);
         }
         for column in 0..size[1] {
-            blocks[row * stride + column] = coefficients(&strip, column * 8, width, divisors);
+            coefficients(&strip, column * 8, width, divisors, &mut blocks[row * stride + column]);
         }
     }
     // Blocks that only fill the last unit say nothing but the mean of the block before them.
@@ -131,7 +144,7 @@ fn component(
             blocks[row * stride + column][0] = blocks[(row - 1) * stride + last][0];
         }
     }
-    Ok(Component { blocks, stride, size, factors, table })
+    Ok(Component { blocks, stride, size, factors })
 }
 
 /// Half as many samples in both directions, with whole blocks across that go on with the last column; halves go up and down in turn.
@@ -141,7 +154,15 @@ fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usi
     for (y, line) in out.chunks_exact_mut(size[1]).enumerate() {
         let row = |y: usize| &plane[y.min(rows - 1) * columns..][..columns];
         let (above, below) = (row(2 * y), row(2 * y + 1));
-        for (x, (out, (above, below))) in line.iter_mut().zip(above.chunks(2).zip(below.chunks(2))).enumerate() {
+        let (eights, sixteens) = (line.as_chunks_mut().0, above.as_chunks().0.iter().zip(below.as_chunks().0));
+        let mut done = 0;
+        for (out, (above, below)) in eights.iter_mut().zip(sixteens) {
+            let bias = Eight::new([1, 2, 1, 2, 1, 2, 1, 2]);
+            *out = pair_sums(*above).add(pair_sums(*below)).add(bias).right::<2>().array().map(|x| x as u8);
+            done += 8;
+        }
+        let pairs = above.chunks(2).zip(below.chunks(2));
+        for (x, (out, (above, below))) in line.iter_mut().zip(pairs).enumerate().skip(done) {
             let sum = |pair: &[u8]| u16::from(pair[0]) + u16::from(pair[pair.len() - 1]);
             *out = ((sum(above) + sum(below) + 1 + (x as u16 & 1)) >> 2) as u8;
         }
@@ -153,12 +174,12 @@ fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usi
     Ok((out, size))
 }
 
-/// Calls `f` for each block of a scan with the scan's component that it belongs to, unit by unit.
-fn for_each_block<'c>(components: &[&'c Component], mut f: impl FnMut(usize, &'c Component, &'c Block)) {
+/// Calls `f` for each block of a scan with the place of its component in the scan, unit by unit.
+fn for_each_block<'c>(components: &[&'c Component], mut f: impl FnMut(usize, &'c Block)) {
     if let [component] = components[..] {
         for row in 0..component.size[0] {
             for column in 0..component.size[1] {
-                f(0, component, &component.blocks[row * component.stride + column]);
+                f(0, &component.blocks[row * component.stride + column]);
             }
         }
         return;
@@ -172,7 +193,7 @@ fn for_each_block<'c>(components: &[&'c Component], mut f: impl FnMut(usize, &'c
                 for y in 0..height {
                     for x in 0..width {
                         let at = (row * height + y) * component.stride + column * width + x;
-                        f(index, component, &component.blocks[at]);
+                        f(index, &component.blocks[at]);
                     }
                 }
             }
@@ -220,26 +241,25 @@ const PROGRESSION: [&[Scan]; 2] = [
 ];
 
 impl Scan {
-    /// Gives the scan's symbols and bits to a sink.
-    fn write(&self, components: &[&Component], sink: &mut impl Sink) {
-        let mut last = [0; 3];
+    /// Gives the scan's symbols and bits to a sink. `last` are the means of the components' blocks before these.
+    fn write(&self, components: &[&Component], last: &mut [i32; 3], sink: &mut impl Sink) {
         match (self.band, self.high_bit) {
             ([0, 63], _) => {
-                for_each_block(components, |at, component, block| {
-                    sequential(block, &mut last[at], component.tables(), sink);
+                for_each_block(components, |at, block| {
+                    sequential(block, &mut last[at], tables_of(self.components[at]), sink);
                 });
             }
             ([0, _], 0) => {
-                for_each_block(components, |at, component, block| {
-                    dc_first(block, &mut last[at], self.low_bit, component.tables(), sink);
+                for_each_block(components, |at, block| {
+                    dc_first(block, &mut last[at], self.low_bit, tables_of(self.components[at]), sink);
                 });
             }
             ([0, _], _) => {
-                for_each_block(components, |_, _, block| sink.bits((block[0] >> self.low_bit) as u32, 1));
+                for_each_block(components, |_, block| sink.bits((block[0] >> self.low_bit) as u32 & 1, 1));
             }
             (band, high_bit) => {
-                let mut scan = AcScan::new(sink, components[0].tables().ac, band, self.low_bit);
-                for_each_block(components, |_, _, block| match high_bit {
+                let mut scan = AcScan::new(sink, tables_of(self.components[0]).ac, band, self.low_bit);
+                for_each_block(components, |_, block| match high_bit {
                     0 => scan.first(block),
                     _ => scan.refine(block),
                 });
@@ -249,10 +269,10 @@ impl Scan {
     }
 
     /// Which tables the scan uses: those of DC are 0 and 1, those of AC 2 and 3, in the order in which they are written.
-    fn tables(&self, components: &[&Component]) -> Vec<usize> {
+    fn tables(&self) -> Vec<usize> {
         let mut tables = Vec::new();
-        for component in components {
-            let Tables { dc, ac } = component.tables();
+        for &component in self.components {
+            let Tables { dc, ac } = tables_of(component);
             let dc = (self.band[0] == 0 && self.high_bit == 0).then_some(dc);
             let ac = (self.band[1] > 0).then_some(ac);
             for table in [dc, ac].into_iter().flatten() {
@@ -272,6 +292,52 @@ fn marker(file: &mut Vec<u8>, code: u8, data: &[u8]) {
     file.extend(data);
 }
 
+/// An image, and how its components are made.
+struct Picture<'i> {
+    image: &'i [u8],
+    size: [usize; 2],
+    channels: usize,
+    /// How many rows and columns a sample of colour stands for.
+    factor: usize,
+    /// How many rows and columns of units the image has.
+    units: [usize; 2],
+    divisors: [Divisors; 2],
+}
+
+impl Picture<'_> {
+    /// How many blocks down and across a unit has of a component.
+    fn factors(&self, component: usize) -> [usize; 2] {
+        [if component == 0 { self.factor } else { 1 }; 2]
+    }
+
+    /// The components of some rows of units.
+    fn components(&self, rows: Range<usize>) -> Read<Vec<Component>> {
+        let Picture { size: [height, columns], channels, factor, .. } = *self;
+        let units = [rows.len(), self.units[1]];
+        let [first, end] = [rows.start, rows.end].map(|row| (row * 8 * factor).min(height));
+        let (image, size) = (&self.image[first * columns * channels..end * columns * channels], [end - first, columns]);
+        let make = |plane: &[u8], size: [usize; 2], at: usize| {
+            component(plane, size, units, self.factors(at), &self.divisors[at.min(1)])
+        };
+        if channels == 1 {
+            return Ok(vec![make(image, size, 0)?]);
+        }
+        let plane = || zeros(size[0] * columns);
+        let (mut y, mut cb, mut cr) = (plane()?, plane()?, plane()?);
+        split(image.as_chunks().0, &mut y, &mut cb, &mut cr);
+        let mut components = vec![make(&y, size, 0)?];
+        for (at, plane) in [(1, &cb), (2, &cr)] {
+            components.push(if factor == 2 {
+                let (plane, size) = downsampled(plane, size)?;
+                make(&plane, size, at)?
+            } else {
+                make(plane, size, at)?
+            });
+        }
+        Ok(components)
+    }
+}
+
 /// The file of an image `[rows, columns, channels]` with one channel or three.
 ///
 /// # Errors
@@ -289,29 +355,10 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
         return refuse("the XMP metadata are too long");
     }
     let tables = [quantizers(&BRIGHTNESS, options.quality), quantizers(&COLORS, options.quality)];
-    let divisors = tables.each_ref().map(Divisors::new);
     let size = [rows, columns];
     let factor = if channels == 3 && options.downsamples { 2 } else { 1 };
     let units = size.map(|size| size.div_ceil(8 * factor));
-    let mut components = Vec::new();
-    if channels == 1 {
-        components.push(component(image, size, units, [1, 1], 0, &divisors[0])?);
-    } else {
-        let mut planes: [Vec<u8>; 3] = [zeros(rows * columns)?, zeros(rows * columns)?, zeros(rows * columns)?];
-        let [y, cb, cr] = &mut planes;
-        for (((pixel, y), cb), cr) in image.as_chunks::<3>().0.iter().zip(y).zip(cb).zip(cr) {
-            [*y, *cb, *cr] = ycc(*pixel);
-        }
-        components.push(component(&planes[0], size, units, [factor; 2], 0, &divisors[0])?);
-        for plane in &planes[1..] {
-            components.push(if factor == 2 {
-                let (plane, size) = downsampled(plane, size)?;
-                component(&plane, size, units, [1, 1], 1, &divisors[1])?
-            } else {
-                component(plane, size, units, [1, 1], 1, &divisors[1])?
-            });
-        }
-    }
+    let picture = Picture { image, size, channels, factor, units, divisors: tables.each_ref().map(Divisors::new) };
 
     let mut file = vec![0xFF, 0xD8];
     let [x_density, y_density] = options.density.map(|density| (density as u16).to_be_bytes());
@@ -330,49 +377,60 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
     let mut frame = vec![8];
     frame.extend([rows as u16, columns as u16].map(u16::to_be_bytes).as_flattened());
     frame.push(channels as u8);
-    for (id, component) in (1..).zip(&components) {
-        let [down, across] = component.factors;
-        frame.extend([id, (across << 4 | down) as u8, component.table as u8]);
+    for component in 0..channels {
+        let [down, across] = picture.factors(component);
+        frame.extend([component as u8 + 1, (across << 4 | down) as u8, tables_of(component).dc as u8]);
     }
     marker(&mut file, if options.is_progressive { 0xC2 } else { 0xC0 }, &frame);
 
     let scans = if options.is_progressive { PROGRESSION } else { WHOLE }[usize::from(channels == 3)];
-    for scan in scans {
-        write_scan(scan, &components, options.optimizes || options.is_progressive, &mut file);
+    if options.optimizes || options.is_progressive {
+        let components = picture.components(0..units[0])?;
+        for scan in scans {
+            let chosen: Vec<&Component> = scan.components.iter().map(|&index| &components[index]).collect();
+            let mut counts = [[0; 256]; 4];
+            scan.write(&chosen, &mut [0; 3], &mut Counter(&mut counts));
+            let encoders = begin(scan, |table| optimal(&counts[table]), &mut file);
+            let mut writer = Writer::new(&mut file, &encoders);
+            scan.write(&chosen, &mut [0; 3], &mut writer);
+            writer.finish();
+        }
+    } else {
+        // Codes that are known beforehand need no more than a row of units at a time.
+        let scan = &scans[0];
+        let encoders = begin(scan, |table| usual(table >= 2, table % 2), &mut file);
+        let (mut writer, mut last) = (Writer::new(&mut file, &encoders), [0; 3]);
+        for row in 0..units[0] {
+            let components = picture.components(row..row + 1)?;
+            scan.write(&components.iter().collect::<Vec<_>>(), &mut last, &mut writer);
+        }
+        writer.finish();
     }
     file.extend([0xFF, 0xD9]);
     Ok(file)
 }
 
-/// Writes a scan with the codes that it needs.
-fn write_scan(scan: &Scan, components: &[Component], optimizes: bool, file: &mut Vec<u8>) {
-    let chosen: Vec<&Component> = scan.components.iter().map(|&index| &components[index]).collect();
-    let used = scan.tables(&chosen);
-    let mut counts = [[0; 256]; 4];
-    if optimizes && !used.is_empty() {
-        scan.write(&chosen, &mut Counter(&mut counts));
-    }
-    let mut encoders = [const { None }; 4];
+/// Writes the codes of a scan's tables and its header.
+fn begin(scan: &Scan, code: impl Fn(usize) -> HuffmanCode, file: &mut Vec<u8>) -> [Encoder; 4] {
+    let used = scan.tables();
+    let mut encoders = [Encoder::NONE; 4];
     for &table in &used {
-        let (is_ac, index) = (table >= 2, table % 2);
-        let code: HuffmanCode = if optimizes { optimal(&counts[table]) } else { usual(is_ac, index) };
+        let code = code(table);
         let count = code.lengths.iter().map(|&count| usize::from(count)).sum();
-        let mut data = vec![u8::from(is_ac) << 4 | index as u8];
+        let mut data = vec![u8::from(table >= 2) << 4 | (table % 2) as u8];
         data.extend(code.lengths);
         data.extend(&code.symbols[..count]);
         marker(file, 0xC4, &data);
-        encoders[table] = Some(Encoder::new(&code));
+        encoders[table] = Encoder::new(&code);
     }
-    let mut header = vec![chosen.len() as u8];
-    for (&index, component) in scan.components.iter().zip(&chosen) {
-        let Tables { dc, ac } = component.tables();
+    let mut header = vec![scan.components.len() as u8];
+    for &component in scan.components {
+        let Tables { dc, ac } = tables_of(component);
         let dc = if used.contains(&dc) { dc } else { 0 };
         let ac = if used.contains(&ac) { ac - 2 } else { 0 };
-        header.extend([index as u8 + 1, (dc << 4 | ac) as u8]);
+        header.extend([component as u8 + 1, (dc << 4 | ac) as u8]);
     }
     header.extend([scan.band[0] as u8, scan.band[1] as u8, scan.high_bit << 4 | scan.low_bit]);
     marker(file, 0xDA, &header);
-    let mut writer = Writer::new(file, &encoders);
-    scan.write(&chosen, &mut writer);
-    writer.finish();
+    encoders
 }

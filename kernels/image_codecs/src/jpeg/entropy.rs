@@ -2,7 +2,7 @@
 
 use super::codes::usual;
 use super::header::{Header, HuffmanCode, NATURAL_ORDER, Scan};
-use super::huffman::{BitReader, Bits, Decoder, FAST_BYTES, extended};
+use super::huffman::{BitReader, Bits, Decoder, FAST_BYTES, FastReader, Reader, extended};
 use super::idct::Block;
 use super::source::{Read, Source, Stop};
 
@@ -103,34 +103,36 @@ impl Sequential {
         })
     }
 
-    /// Decodes a unit; what it changes of `self` is given back.
+    /// Decodes a unit, and answers with the means of its last blocks.
     #[inline(always)]
-    fn unit<const FAST: bool>(&self, source: &mut Source<'_>, blocks: &mut dyn Blocks) -> Read<(Bits, [i32; 4])> {
+    fn unit(&self, reader: &mut impl Reader, blocks: &mut dyn Blocks) -> Read<[i32; 4]> {
         let mut last = self.last;
-        let mut reader = BitReader::<FAST> { source, bits: self.bits };
         for (at, &member) in self.members.iter().enumerate() {
             let block = blocks.block(at);
-            let size = u32::from(reader.symbol(&self.dc[member])?);
-            let difference = if size > 0 { extended(reader.get(size)?, size) } else { 0 };
-            last[member] = last[member].wrapping_add(difference);
+            last[member] = last[member].wrapping_add(reader.difference(&self.dc[member])?);
             block[0] = last[member] as i16;
             let ac = &self.ac[member];
             let mut k = 1;
             while k < 64 {
-                let symbol = reader.symbol(ac)?;
-                let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
-                if size > 0 {
-                    k += run;
-                    block[usize::from(NATURAL_ORDER[k])] = extended(reader.get(size)?, size) as i16;
-                } else if run == 15 {
-                    k += 15;
-                } else {
-                    break;
+                let (skipped, value) = reader.coefficient(ac)?;
+                k += skipped;
+                if value != 0 {
+                    block[usize::from(NATURAL_ORDER[k])] = value;
                 }
                 k += 1;
             }
         }
-        Ok((reader.bits, last))
+        Ok(last)
+    }
+
+    /// Decodes a unit of data that go on long enough; answers whether no marker was among them.
+    fn fast_unit(&mut self, source: &mut Source<'_>, blocks: &mut dyn Blocks) -> Read<bool> {
+        let mut reader = FastReader::new(source, self.bits);
+        let last = self.unit(&mut reader, blocks)?;
+        let Some((count, bits)) = reader.end() else { return Ok(false) };
+        source.advance(count);
+        (self.bits, self.last) = (bits, last);
+        Ok(true)
     }
 }
 
@@ -146,22 +148,13 @@ impl Entropy for Sequential {
             }
         }
         if !self.bits.is_exhausted {
-            let enough =
+            let is_long =
                 self.restarts.interval == 0 && source.marker == 0 && source.left() >= FAST_BYTES * self.members.len();
-            let mut done = None;
-            if enough {
-                let mut ahead = source.clone();
-                let unit = self.unit::<true>(&mut ahead, blocks)?;
-                if ahead.marker == 0 {
-                    *source = ahead;
-                    done = Some(unit);
-                }
+            if !(is_long && self.fast_unit(source, blocks)?) {
+                let mut reader = BitReader { source, bits: self.bits };
+                self.last = self.unit(&mut reader, blocks)?;
+                self.bits = reader.bits;
             }
-            let unit = match done {
-                Some(unit) => unit,
-                None => self.unit::<false>(source, blocks)?,
-            };
-            (self.bits, self.last) = unit;
             source.commit();
         }
         self.restarts.count();
@@ -227,11 +220,10 @@ impl Progressive {
         })
     }
 
-    fn dc_first(&mut self, reader: &mut BitReader<'_, '_, false>, blocks: &mut dyn Blocks) -> Read<()> {
+    fn dc_first(&mut self, reader: &mut BitReader<'_, '_>, blocks: &mut dyn Blocks) -> Read<()> {
         let mut last = self.last;
         for (at, &member) in self.members.iter().enumerate() {
-            let size = u32::from(reader.symbol(&self.codes[member])?);
-            let difference = if size > 0 { extended(reader.get(size)?, size) } else { 0 };
+            let difference = reader.difference(&self.codes[member])?;
             last[member] = last[member].checked_add(difference).ok_or(Stop::Error("a coefficient is too large"))?;
             blocks.block(at)[0] = (last[member] << self.scan.low_bit) as i16;
         }
@@ -239,7 +231,7 @@ impl Progressive {
         Ok(())
     }
 
-    fn ac_first(&mut self, reader: &mut BitReader<'_, '_, false>, block: &mut Block) -> Read<()> {
+    fn ac_first(&mut self, reader: &mut BitReader<'_, '_>, block: &mut Block) -> Read<()> {
         if self.end_run > 0 {
             self.end_run -= 1;
             return Ok(());
@@ -266,7 +258,7 @@ impl Progressive {
         Ok(())
     }
 
-    fn dc_refine(&mut self, reader: &mut BitReader<'_, '_, false>, blocks: &mut dyn Blocks) -> Read<()> {
+    fn dc_refine(&mut self, reader: &mut BitReader<'_, '_>, blocks: &mut dyn Blocks) -> Read<()> {
         for at in 0..self.members.len() {
             if reader.get(1)? == 1 {
                 blocks.block(at)[0] |= 1 << self.scan.low_bit;
@@ -275,9 +267,9 @@ impl Progressive {
         Ok(())
     }
 
-    fn ac_refine(&mut self, reader: &mut BitReader<'_, '_, false>, block: &mut Block) -> Read<()> {
+    fn ac_refine(&mut self, reader: &mut BitReader<'_, '_>, block: &mut Block) -> Read<()> {
         let bit = 1i16 << self.scan.low_bit;
-        let correct = |reader: &mut BitReader<'_, '_, false>, coefficient: &mut i16| -> Read<()> {
+        let correct = |reader: &mut BitReader<'_, '_>, coefficient: &mut i16| -> Read<()> {
             if reader.get(1)? == 1 && *coefficient & bit == 0 {
                 *coefficient = coefficient.wrapping_add(if *coefficient >= 0 { bit } else { -bit });
             }
@@ -350,7 +342,7 @@ impl Entropy for Progressive {
         let refines_dc = self.scan.first == 0 && self.scan.high_bit > 0;
         // Bits that refine DC are zeros where the data have ended, and so change nothing.
         if !self.bits.is_exhausted || refines_dc {
-            let mut reader = BitReader::<false> { source, bits: self.bits };
+            let mut reader = BitReader { source, bits: self.bits };
             match (self.scan.first, self.scan.high_bit) {
                 (0, 0) => self.dc_first(&mut reader, blocks)?,
                 (0, _) => self.dc_refine(&mut reader, blocks)?,

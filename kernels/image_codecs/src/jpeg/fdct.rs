@@ -1,96 +1,110 @@
 //! From samples to coefficients: libjpeg's accurate transform, which is Loeffler's, Ligtenberg's and Moschytz's (ICASSP 1989), and
 //! its rounding.
 
-use super::header::Quantizers;
+use super::header::{NATURAL_ORDER, Quantizers};
 use super::idct::Block;
+use super::lanes::{Eight, transposed};
 
-const BITS: u32 = 13;
+/// The bits of fraction of the constants.
+const FRACTION: i32 = 13;
 
+/// One pass over eight columns at once, of which `even` says how sums without a constant are scaled. The others lose `BITS` bits.
 #[inline(always)]
-fn descaled(x: i32, bits: u32) -> i32 {
-    (x + (1 << (bits - 1))) >> bits
-}
-
-/// One pass, of rows with `IS_FIRST` and of columns else. Sums are kept four times as large between the two.
-#[inline(always)]
-fn pass<const IS_FIRST: bool>(x: [i32; 8]) -> [i32; 8] {
-    let bits = if IS_FIRST { BITS - 2 } else { BITS + 2 };
-    let (s0, d0) = (x[0] + x[7], x[0] - x[7]);
-    let (s1, d1) = (x[1] + x[6], x[1] - x[6]);
-    let (s2, d2) = (x[2] + x[5], x[2] - x[5]);
-    let (s3, d3) = (x[3] + x[4], x[3] - x[4]);
-    let (e0, e3) = (s0 + s3, s0 - s3);
-    let (e1, e2) = (s1 + s2, s1 - s2);
-    let even = |x: i32| if IS_FIRST { x << 2 } else { descaled(x, 2) };
-    let z1 = (e2 + e3) * 4433;
-    let (tmp4, tmp5, tmp6, tmp7) = (d3, d2, d1, d0);
-    let (z3, z4) = (tmp4 + tmp6, tmp5 + tmp7);
-    let z5 = (z3 + z4) * 9633;
-    let (a, b) = ((tmp4 + tmp7) * -7373, (tmp5 + tmp6) * -20995);
-    let (z3, z4) = (z3 * -16069 + z5, z4 * -3196 + z5);
+fn pass<const BITS: i32>(x: [Eight; 8], even: impl Fn(Eight) -> Eight) -> [Eight; 8] {
+    let sum = |a: usize, b: usize| x[a].add(x[b]);
+    let (s0, s1, s2, s3) = (sum(0, 7), sum(1, 6), sum(2, 5), sum(3, 4));
+    let difference = |a: usize, b: usize| x[a].sub(x[b]);
+    let (tmp7, tmp6, tmp5, tmp4) = (difference(0, 7), difference(1, 6), difference(2, 5), difference(3, 4));
+    let (e0, e3) = (s0.add(s3), s0.sub(s3));
+    let (e1, e2) = (s1.add(s2), s1.sub(s2));
+    let (z3, z4) = (tmp4.add(tmp6), tmp5.add(tmp7));
+    let odd_z3 = z3.dot(9633 - 16069, z4, 9633);
+    let odd_z4 = z3.dot(9633, z4, 9633 - 3196);
     [
-        even(e0 + e1),
-        descaled(tmp7 * 12299 + a + z4, bits),
-        descaled(z1 + e3 * 6270, bits),
-        descaled(tmp6 * 25172 + b + z3, bits),
-        even(e0 - e1),
-        descaled(tmp5 * 16819 + b + z4, bits),
-        descaled(z1 - e2 * 15137, bits),
-        descaled(tmp4 * 2446 + a + z3, bits),
+        even(e0.add(e1)),
+        tmp7.dot(12299 - 7373, tmp4, -7373).add(odd_z4).descaled::<BITS>(),
+        e3.dot(4433 + 6270, e2, 4433).descaled::<BITS>(),
+        tmp6.dot(25172 - 20995, tmp5, -20995).add(odd_z3).descaled::<BITS>(),
+        even(e0.sub(e1)),
+        tmp5.dot(16819 - 20995, tmp6, -20995).add(odd_z4).descaled::<BITS>(),
+        e3.dot(4433, e2, 4433 - 15137).descaled::<BITS>(),
+        tmp4.dot(2446 - 7373, tmp7, -7373).add(odd_z3).descaled::<BITS>(),
     ]
 }
 
-#[inline(always)]
-fn transposed(rows: [[i32; 8]; 8]) -> [[i32; 8]; 8] {
-    std::array::from_fn(|a| std::array::from_fn(|b| rows[b][a]))
-}
-
-/// The coefficients of a block whose samples `plane` holds from `at` on, divided.
-pub(crate) fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors) -> Block {
-    let rows: [[i32; 8]; 8] = std::array::from_fn(|y| {
-        let row = &plane[at + y * stride..][..8];
-        std::array::from_fn(|x| i32::from(row[x]) - 128)
+/// Writes the coefficients of a block whose samples `plane` holds from `at` on, divided, in the order of a file.
+pub(crate) fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors, block: &mut Block) {
+    let samples: [Eight; 8] = std::array::from_fn(|y| {
+        let row = plane[at + y * stride..].first_chunk();
+        Eight::centred(*row.expect("a strip holds whole blocks"))
     });
-    // The columns of eight rows are passed over at once: that suits vectors.
-    let rows = transposed(lanes::<true>(transposed(rows)));
-    let coefficients = lanes::<false>(rows);
-    std::array::from_fn(|k| divisors.divide(k, coefficients[k / 8][k % 8]))
-}
-
-/// [`pass`] over each column.
-#[inline(always)]
-fn lanes<const IS_FIRST: bool>(x: [[i32; 8]; 8]) -> [[i32; 8]; 8] {
-    let mut out = [[0; 8]; 8];
-    for lane in 0..8 {
-        let column = pass::<IS_FIRST>(std::array::from_fn(|k| x[k][lane]));
-        for (row, value) in out.iter_mut().zip(column) {
-            row[lane] = value;
-        }
+    // Sums are kept four times as large between the passes.
+    let x = pass::<{ FRACTION - 2 }>(transposed(samples), |x| x.left::<2>());
+    let two = Eight::new([2; 8]);
+    let x = pass::<{ FRACTION + 2 }>(transposed(x), |x| x.add(two).right::<2>());
+    let mut natural = [0; 64];
+    for (k, (row, x)) in natural.as_chunks_mut::<8>().0.iter_mut().zip(x).enumerate() {
+        *row = divisors.divide(k, x).array();
     }
-    out
+    for (coefficient, &at) in block.iter_mut().zip(&NATURAL_ORDER) {
+        *coefficient = natural[usize::from(at)];
+    }
 }
 
 /// What coefficients are divided by: eight times the quantisation table, as they are eight times too large.
 pub(crate) struct Divisors {
-    halves: [i32; 64],
-    inverses: [f32; 64],
-    divisors: [i32; 64],
+    rows: [Row; 8],
+}
+
+/// What a row is divided by: half of it, its inverse, and by what that is too large.
+#[derive(Clone, Copy)]
+struct Row {
+    halves: Eight,
+    inverses: Eight,
+    scales: Eight,
 }
 
 impl Divisors {
+    /// Inverses of 16 bits: after Granlund and Montgomery (PLDI 1994), the quotient of a number of 15 bits is the high half of its
+    /// product with the inverse, rounded up, shifted by the bits of the divisor. The shift is a product, too.
     pub(crate) fn new(quantizers: &Quantizers) -> Divisors {
-        let divisors = quantizers.map(|quantizer| i32::from(quantizer) * 8);
-        Divisors { halves: divisors.map(|x| x / 2), inverses: divisors.map(|x| 1.0 / x as f32), divisors }
+        let numbers = quantizers.map(|quantizer| {
+            let divisor = u32::from(quantizer) * 8;
+            // A power of two has an inverse that needs one bit less.
+            let bits = if divisor.is_power_of_two() { divisor.ilog2() - 1 } else { divisor.ilog2() };
+            [divisor / 2, (1u32 << (16 + bits)).div_ceil(divisor), 1 << (16 - bits)].map(|x| x as i16)
+        });
+        let row = |k: usize, number: usize| Eight::new(std::array::from_fn(|x| numbers[k * 8 + x][number]));
+        let rows = |k| Row { halves: row(k, 0), inverses: row(k, 1), scales: row(k, 2) };
+        Divisors { rows: std::array::from_fn(rows) }
     }
 
-    /// The quotient, rounded to the nearest and halves away from 0.
+    /// The quotients of row `k`, rounded to the nearest and halves away from 0.
     #[inline(always)]
-    fn divide(&self, k: usize, x: i32) -> i16 {
-        let dividend = x.abs() + self.halves[k];
-        // The quotient of floats is off by less than one: the remainder says which way.
-        let quotient = (dividend as f32 * self.inverses[k]) as i32;
-        let remainder = dividend - quotient * self.divisors[k];
-        let quotient = quotient - i32::from(remainder < 0) + i32::from(remainder >= self.divisors[k]);
-        (if x < 0 { -quotient } else { quotient }) as i16
+    fn divide(&self, k: usize, x: Eight) -> Eight {
+        let Row { halves, inverses, scales } = self.rows[k];
+        let sign = x.right::<15>();
+        let dividend = x.xor(sign).sub(sign).add(halves);
+        dividend.high_product_unsigned(inverses).high_product_unsigned(scales).xor(sign).sub(sign)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_are_rounded_to_the_nearest() {
+        for quantizer in 1..=255u16 {
+            let (divisors, divisor) = (Divisors::new(&[quantizer; 64]), i32::from(quantizer) * 8);
+            for x in (-30000..=30000i32).step_by(8) {
+                let eight: [i16; 8] = std::array::from_fn(|k| (x + k as i32) as i16);
+                let expected = eight.map(|x| {
+                    let x = i32::from(x);
+                    ((x.abs() + divisor / 2) / divisor * x.signum()) as i16
+                });
+                assert_eq!(divisors.divide(3, Eight::new(eight)).array(), expected, "{x} by {divisor}");
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! Moschytz's (ICASSP 1989), as are those to smaller blocks.
 
 use super::header::Quantizers;
+use super::lanes::{Eight, rows, transposed};
 
 /// A block's coefficients or multipliers, in natural order.
 pub(crate) type Block = [i16; 64];
@@ -79,187 +80,149 @@ fn write<const N: usize>(samples: &[[u8; N]; N], plane: &mut [u8], at: usize, st
     }
 }
 
-type Lane = [i16; 8];
-
 #[inline(always)]
-fn zip(a: Lane, b: Lane, f: impl Fn(i16, i16) -> i16) -> Lane {
-    std::array::from_fn(|k| f(a[k], b[k]))
-}
-
-#[inline(always)]
-fn add(a: Lane, b: Lane) -> Lane {
-    zip(a, b, i16::wrapping_add)
-}
-
-#[inline(always)]
-fn sub(a: Lane, b: Lane) -> Lane {
-    zip(a, b, i16::wrapping_sub)
+fn dequantized(block: &Block, multipliers: &Block) -> [Eight; 8] {
+    let (rows, multipliers) = (rows(block), rows(multipliers));
+    std::array::from_fn(|k| rows[k].low_product(multipliers[k]))
 }
 
 /// Products with a constant of 8 bits of fraction, of which the sum of 16 bits keeps what it can.
 #[inline(always)]
-fn times(a: Lane, factor: i32) -> Lane {
-    a.map(|a| ((i32::from(a.wrapping_shl(2)) * (factor << 6)) >> 16) as i16)
-}
-
-/// Row `k` of a block.
-#[inline(always)]
-fn row(block: &Block, k: usize) -> Lane {
-    block.as_chunks::<8>().0[k]
-}
-
-#[inline(always)]
-fn dequantized(block: &Block, multipliers: &Block) -> [Lane; 8] {
-    std::array::from_fn(|k| zip(row(block, k), row(multipliers, k), i16::wrapping_mul))
-}
-
-#[inline(always)]
-fn transposed<T: Copy>(rows: [[T; 8]; 8]) -> [[T; 8]; 8] {
-    std::array::from_fn(|a| std::array::from_fn(|b| rows[b][a]))
+fn times(a: Eight, factor: i16) -> Eight {
+    a.left::<2>().high_product(Eight::new([factor << 6; 8]))
 }
 
 /// One pass of the fast transform, over eight columns at once.
 #[inline(always)]
-fn fast_pass(x: [Lane; 8]) -> [Lane; 8] {
-    let (tmp10, tmp11) = (add(x[0], x[4]), sub(x[0], x[4]));
-    let tmp13 = add(x[2], x[6]);
-    let tmp12 = sub(times(sub(x[2], x[6]), 362), tmp13);
-    let (tmp0, tmp3) = (add(tmp10, tmp13), sub(tmp10, tmp13));
-    let (tmp1, tmp2) = (add(tmp11, tmp12), sub(tmp11, tmp12));
-    let (z13, z10) = (add(x[5], x[3]), sub(x[5], x[3]));
-    let (z11, z12) = (add(x[1], x[7]), sub(x[1], x[7]));
-    let tmp7 = add(z11, z13);
-    let tmp11 = times(sub(z11, z13), 362);
+fn fast_pass(x: [Eight; 8]) -> [Eight; 8] {
+    let (tmp10, tmp11) = (x[0].add(x[4]), x[0].sub(x[4]));
+    let tmp13 = x[2].add(x[6]);
+    let tmp12 = times(x[2].sub(x[6]), 362).sub(tmp13);
+    let (tmp0, tmp3) = (tmp10.add(tmp13), tmp10.sub(tmp13));
+    let (tmp1, tmp2) = (tmp11.add(tmp12), tmp11.sub(tmp12));
+    let (z13, z10) = (x[5].add(x[3]), x[5].sub(x[3]));
+    let (z11, z12) = (x[1].add(x[7]), x[1].sub(x[7]));
+    let tmp7 = z11.add(z13);
+    let tmp11 = times(z11.sub(z13), 362);
     // The sum is of numbers that are shifted already, which matters where it does not fit.
-    let z5 = times(add(z10, z12), 473);
-    let tmp10 = sub(times(z12, 277), z5);
-    let tmp12 = add(sub(times(z10, -413), z10), z5);
-    let tmp6 = sub(tmp12, tmp7);
-    let tmp5 = sub(tmp11, tmp6);
-    let tmp4 = add(tmp10, tmp5);
+    let z5 = times(z10.add(z12), 473);
+    let tmp10 = times(z12, 277).sub(z5);
+    let tmp12 = times(z10, -413).sub(z10).add(z5);
+    let tmp6 = tmp12.sub(tmp7);
+    let tmp5 = tmp11.sub(tmp6);
+    let tmp4 = tmp10.add(tmp5);
     [
-        add(tmp0, tmp7),
-        add(tmp1, tmp6),
-        add(tmp2, tmp5),
-        sub(tmp3, tmp4),
-        add(tmp3, tmp4),
-        sub(tmp2, tmp5),
-        sub(tmp1, tmp6),
-        sub(tmp0, tmp7),
+        tmp0.add(tmp7),
+        tmp1.add(tmp6),
+        tmp2.add(tmp5),
+        tmp3.sub(tmp4),
+        tmp3.add(tmp4),
+        tmp2.sub(tmp5),
+        tmp1.sub(tmp6),
+        tmp0.sub(tmp7),
     ]
-}
-
-/// A sample of a number around 0.
-#[inline(always)]
-fn sample(x: i32) -> u8 {
-    (x + 128).clamp(0, 255) as u8
 }
 
 fn fast(block: &Block, multipliers: &Block) -> [[u8; 8]; 8] {
-    let x = dequantized(block, multipliers);
-    let columns = fast_pass(transposed(fast_pass(x)));
-    transposed(columns.map(|lane| lane.map(|x| sample(i32::from(x >> 5)))))
+    let rows = fast_pass(dequantized(block, multipliers));
+    transposed(fast_pass(transposed(rows))).map(|row| row.right::<5>().samples())
 }
 
-const BITS: u32 = 13;
+/// The bits of fraction of the accurate transforms' constants.
+const FRACTION: i32 = 13;
 
+/// One pass of the accurate transform over eight columns at once, whose sums lose their last `BITS` bits.
 #[inline(always)]
-fn descaled(x: i32, bits: u32) -> i32 {
-    x.wrapping_add(1 << (bits - 1)) >> bits
-}
-
-/// One pass of the accurate transform, of one column or row.
-#[inline(always)]
-fn accurate_pass(x: [i16; 8]) -> [i32; 8] {
-    let wide = |k: usize| i32::from(x[k]);
-    let sum = |a: usize, b: usize| i32::from(x[a].wrapping_add(x[b]));
-    let (z2, z3) = (wide(2), wide(6));
-    let tmp2 = z2 * 4433 + z3 * (4433 - 15137);
-    let tmp3 = z2 * (4433 + 6270) + z3 * 4433;
-    let tmp0 = sum(0, 4) << BITS;
-    let tmp1 = i32::from(x[0].wrapping_sub(x[4])) << BITS;
-    let (tmp10, tmp13) = (tmp0.wrapping_add(tmp3), tmp0.wrapping_sub(tmp3));
-    let (tmp11, tmp12) = (tmp1.wrapping_add(tmp2), tmp1.wrapping_sub(tmp2));
-    let (z3, z4) = (sum(7, 3), sum(5, 1));
-    let odd_z3 = z3.wrapping_mul(9633 - 16069).wrapping_add(z4.wrapping_mul(9633));
-    let odd_z4 = z3.wrapping_mul(9633).wrapping_add(z4.wrapping_mul(9633 - 3196));
-    let tmp0 = (wide(7) * (2446 - 7373)).wrapping_add(wide(1) * -7373).wrapping_add(odd_z3);
-    let tmp1 = (wide(5) * (16819 - 20995)).wrapping_add(wide(3) * -20995).wrapping_add(odd_z4);
-    let tmp2 = (wide(3) * (25172 - 20995)).wrapping_add(wide(5) * -20995).wrapping_add(odd_z3);
-    let tmp3 = (wide(1) * (12299 - 7373)).wrapping_add(wide(7) * -7373).wrapping_add(odd_z4);
+fn accurate_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 8] {
+    let tmp2 = x[2].dot(4433, x[6], 4433 - 15137);
+    let tmp3 = x[2].dot(4433 + 6270, x[6], 4433);
+    let (tmp0, tmp1) = (x[0].add(x[4]).widened::<FRACTION>(), x[0].sub(x[4]).widened::<FRACTION>());
+    let (tmp10, tmp13) = (tmp0.add(tmp3), tmp0.sub(tmp3));
+    let (tmp11, tmp12) = (tmp1.add(tmp2), tmp1.sub(tmp2));
+    let (z3, z4) = (x[7].add(x[3]), x[5].add(x[1]));
+    let odd_z3 = z3.dot(9633 - 16069, z4, 9633);
+    let odd_z4 = z3.dot(9633, z4, 9633 - 3196);
+    let tmp0 = x[7].dot(2446 - 7373, x[1], -7373).add(odd_z3);
+    let tmp1 = x[5].dot(16819 - 20995, x[3], -20995).add(odd_z4);
+    let tmp2 = x[3].dot(25172 - 20995, x[5], -20995).add(odd_z3);
+    let tmp3 = x[1].dot(12299 - 7373, x[7], -7373).add(odd_z4);
     [
-        tmp10.wrapping_add(tmp3),
-        tmp11.wrapping_add(tmp2),
-        tmp12.wrapping_add(tmp1),
-        tmp13.wrapping_add(tmp0),
-        tmp13.wrapping_sub(tmp0),
-        tmp12.wrapping_sub(tmp1),
-        tmp11.wrapping_sub(tmp2),
-        tmp10.wrapping_sub(tmp3),
+        tmp10.add(tmp3),
+        tmp11.add(tmp2),
+        tmp12.add(tmp1),
+        tmp13.add(tmp0),
+        tmp13.sub(tmp0),
+        tmp12.sub(tmp1),
+        tmp11.sub(tmp2),
+        tmp10.sub(tmp3),
     ]
-}
-
-#[inline(always)]
-fn narrowed(x: i32) -> i16 {
-    x.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+    .map(|sum| sum.descaled::<BITS>())
 }
 
 fn accurate(block: &Block, multipliers: &Block) -> [[u8; 8]; 8] {
     let x = dequantized(block, multipliers);
-    let columns: [[i16; 8]; 8] = if block[8..].iter().all(|&x| x == 0) {
+    let rows = if block[8..].iter().all(|&x| x == 0) {
         // Nothing but means of columns, which the vector code shifts in 16 bits.
-        x[0].map(|x| [x.wrapping_shl(2); 8])
+        [x[0].left::<2>(); 8]
     } else {
-        transposed(x).map(|column| accurate_pass(column).map(|x| narrowed(descaled(x, BITS - 2))))
+        accurate_pass::<{ FRACTION - 2 }>(x)
     };
-    transposed(columns).map(|row| accurate_pass(row).map(|x| sample(descaled(x, BITS + 2 + 3).clamp(-32768, 32767))))
+    transposed(accurate_pass::<{ FRACTION + 2 + 3 }>(transposed(rows))).map(Eight::samples)
 }
 
 /// One pass to four samples of the eight coefficients, of which the fifth says nothing.
 #[inline(always)]
-fn half_pass(x: [i16; 8]) -> [i32; 4] {
-    let wide = |k: usize| i32::from(x[k]);
-    let tmp0 = wide(0) << (BITS + 1);
-    let tmp2 = wide(2) * 15137 - wide(6) * 6270;
-    let (tmp10, tmp12) = (tmp0.wrapping_add(tmp2), tmp0.wrapping_sub(tmp2));
-    let tmp0 = (wide(7) * -1730 + wide(5) * 11893).wrapping_add((wide(3) * -17799).wrapping_add(wide(1) * 8697));
-    let tmp2 = (wide(7) * -4176 - wide(5) * 4926).wrapping_add((wide(3) * 7373).wrapping_add(wide(1) * 20995));
-    [tmp10.wrapping_add(tmp2), tmp12.wrapping_add(tmp0), tmp12.wrapping_sub(tmp0), tmp10.wrapping_sub(tmp2)]
+fn half_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 4] {
+    let tmp0 = x[0].widened::<{ FRACTION + 1 }>();
+    let tmp2 = x[2].dot(15137, x[6], -6270);
+    let (tmp10, tmp12) = (tmp0.add(tmp2), tmp0.sub(tmp2));
+    let tmp0 = x[7].dot(-1730, x[5], 11893).add(x[3].dot(-17799, x[1], 8697));
+    let tmp2 = x[7].dot(-4176, x[5], -4926).add(x[3].dot(7373, x[1], 20995));
+    [tmp10.add(tmp2), tmp12.add(tmp0), tmp12.sub(tmp0), tmp10.sub(tmp2)].map(|sum| sum.descaled::<BITS>())
+}
+
+/// The columns of `N` rows.
+#[inline(always)]
+fn columns<const N: usize>(x: [Eight; N]) -> [Eight; 8] {
+    transposed(std::array::from_fn(|k| x.get(k).copied().unwrap_or(Eight::new([0; 8]))))
+}
+
+/// The first samples of the first rows.
+#[inline(always)]
+fn corner<const N: usize>(rows: [Eight; 8]) -> [[u8; N]; N] {
+    std::array::from_fn(|k| {
+        let samples = rows[k].samples();
+        std::array::from_fn(|x| samples[x])
+    })
 }
 
 fn half(block: &Block, multipliers: &Block) -> [[u8; 4]; 4] {
     let x = dequantized(block, multipliers);
-    let columns: [[i16; 4]; 8] = if [1, 2, 3, 5, 6, 7].iter().all(|&k| row(block, k) == [0; 8]) {
+    let (first, second) = (&block[8..32], &block[40..]);
+    let rows = if first.iter().chain(second).all(|&x| x == 0) {
         // Nothing but means of columns, which the vector code shifts in 16 bits.
-        x[0].map(|x| [x.wrapping_shl(2); 4])
+        [x[0].left::<2>(); 4]
     } else {
-        transposed(x).map(|column| half_pass(column).map(|x| narrowed(descaled(x, BITS - 2 + 1))))
+        half_pass::<{ FRACTION - 2 + 1 }>(x)
     };
-    std::array::from_fn(|row| {
-        half_pass(std::array::from_fn(|column| columns[column][row])).map(|x| sample(descaled(x, BITS + 2 + 3 + 1)))
-    })
+    corner(columns(half_pass::<{ FRACTION + 2 + 3 + 1 }>(columns(rows))))
 }
 
 /// One pass to two samples of the first and the odd coefficients.
 #[inline(always)]
-fn quarter_pass(x: [i16; 8]) -> [i32; 2] {
-    let wide = |k: usize| i32::from(x[k]);
-    let even = wide(0) << (BITS + 2);
-    let odd = (wide(7) * -5906 + wide(5) * 6967).wrapping_add((wide(3) * -10426).wrapping_add(wide(1) * 29692));
-    [even.wrapping_add(odd), even.wrapping_sub(odd)]
+fn quarter_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 2] {
+    let even = x[0].widened::<{ FRACTION + 2 }>();
+    let odd = x[7].dot(-5906, x[5], 6967).add(x[3].dot(-10426, x[1], 29692));
+    [even.add(odd), even.sub(odd)].map(|sum| sum.descaled::<BITS>())
 }
 
 fn quarter(block: &Block, multipliers: &Block) -> [[u8; 2]; 2] {
-    let columns = transposed(dequantized(block, multipliers));
-    let columns: [[i16; 2]; 8] =
-        columns.map(|column| quarter_pass(column).map(|x| narrowed(descaled(x, BITS - 2 + 2))));
-    std::array::from_fn(|row| {
-        quarter_pass(std::array::from_fn(|column| columns[column][row])).map(|x| sample(descaled(x, BITS + 2 + 3 + 2)))
-    })
+    let rows = quarter_pass::<{ FRACTION - 2 + 2 }>(dequantized(block, multipliers));
+    corner(columns(quarter_pass::<{ FRACTION + 2 + 3 + 2 }>(columns(rows))))
 }
 
 /// The mean of a block, in the ten bits that libjpeg keeps of it.
 fn mean(block: &Block, multipliers: &Block) -> u8 {
-    let x = descaled(i32::from(block[0]) * i32::from(multipliers[0]), 3) & 1023;
-    sample(if x < 512 { x } else { x - 1024 })
+    let x = ((i32::from(block[0]) * i32::from(multipliers[0]) + 4) >> 3) & 1023;
+    ((if x < 512 { x } else { x - 1024 }) + 128).clamp(0, 255) as u8
 }

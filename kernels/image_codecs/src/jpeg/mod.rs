@@ -12,6 +12,7 @@ mod fdct;
 mod header;
 mod huffman;
 mod idct;
+mod lanes;
 mod planes;
 mod scans;
 mod smooth;

@@ -1,6 +1,7 @@
 //! Samples of the components, and how rows of them are brought to the size of the image.
 
 use super::idct::{Block, Transform};
+use super::lanes::{Eight, in_turn};
 
 /// A component's samples.
 pub(crate) struct Plane {
@@ -60,7 +61,12 @@ impl Plane {
                     group.fill(sample);
                 }
             }
-            Expansion::Across => across(&self.row(row)[..self.columns], &mut room.row),
+            Expansion::Across => {
+                let samples = &self.row(row)[..self.columns];
+                room.sums.resize(self.columns, 0);
+                room.sums.iter_mut().zip(samples).for_each(|(sum, &sample)| *sum = sample.into());
+                twice::<2>(&room.sums, [1, 2], &mut room.row);
+            }
             Expansion::Down => {
                 let bias = if row.is_multiple_of(2) { 1 } else { 2 };
                 let pairs = self.row(near).iter().zip(self.row(far));
@@ -70,9 +76,11 @@ impl Plane {
             }
             Expansion::Both => {
                 let pairs = self.row(near)[..self.columns].iter().zip(&self.row(far)[..self.columns]);
-                room.sums.clear();
-                room.sums.extend(pairs.map(|(&near, &far)| u16::from(near) * 3 + u16::from(far)));
-                both(&room.sums, &mut room.row);
+                room.sums.resize(self.columns, 0);
+                for (sum, (&near, &far)) in room.sums.iter_mut().zip(pairs) {
+                    *sum = i16::from(near) * 3 + i16::from(far);
+                }
+                twice::<4>(&room.sums, [8, 7], &mut room.row);
             }
         }
         &room.row
@@ -82,7 +90,7 @@ impl Plane {
 /// Room for a row of samples while it is expanded.
 pub(crate) struct Room {
     row: Vec<u8>,
-    sums: Vec<u16>,
+    sums: Vec<i16>,
 }
 
 impl Room {
@@ -93,25 +101,26 @@ impl Room {
     }
 }
 
-/// Twice as many samples: each is three quarters of the nearest and one of the next. Halves go up and down in turn.
-fn across(samples: &[u8], out: &mut [u8]) {
-    let (pairs, last) = (out.as_chunks_mut::<2>().0, samples.len() - 1);
-    for (pair, window) in pairs[1..].iter_mut().zip(samples.windows(3)) {
-        let [before, here, after] = [0, 1, 2].map(|k| u16::from(window[k]));
-        *pair = [((here * 3 + before + 1) >> 2) as u8, ((here * 3 + after + 2) >> 2) as u8];
-    }
-    let wide = |k: usize| u16::from(samples[k]);
-    pairs[0] = [samples[0], ((wide(0) * 3 + wide(1) + 2) >> 2) as u8];
-    pairs[last] = [((wide(last) * 3 + wide(last - 1) + 1) >> 2) as u8, samples[last]];
-}
-
-/// As [`across`], of sums of rows.
-fn both(sums: &[u16], out: &mut [u8]) {
+/// Twice as many samples: each is three quarters of the nearest and one of the next, where the ends are next to themselves. `sums`
+/// are samples, or sums of rows; what is added rounds them before `BITS` are left out, so that halves go up and down in turn.
+#[inline(always)]
+fn twice<const BITS: i32>(sums: &[i16], [low, high]: [i16; 2], out: &mut [u8]) {
     let (pairs, last) = (out.as_chunks_mut::<2>().0, sums.len() - 1);
-    for (pair, window) in pairs[1..].iter_mut().zip(sums.windows(3)) {
-        let [before, here, after] = [window[0], window[1], window[2]];
-        *pair = [((here * 3 + before + 8) >> 4) as u8, ((here * 3 + after + 7) >> 4) as u8];
+    let pair = |k: usize| {
+        let (here, before, after) = (sums[k] * 3, sums[k.saturating_sub(1)], sums[(k + 1).min(last)]);
+        [((here + before + low) >> BITS) as u8, ((here + after + high) >> BITS) as u8]
+    };
+    pairs[0] = pair(0);
+    let mut k = 1;
+    while let Some(window) = sums.get(k - 1..k + 9) {
+        let [before, here, after] = [0, 1, 2].map(|at| Eight::new(std::array::from_fn(|k| window[at + k])));
+        let here = here.add(here.left::<1>());
+        let [low, high] = [low, high].map(|x| Eight::new([x; 8]));
+        let (even, odd) = (here.add(before).add(low).right::<BITS>(), here.add(after).add(high).right::<BITS>());
+        pairs[k..k + 8].copy_from_slice(in_turn(even, odd).as_chunks().0);
+        k += 8;
     }
-    pairs[0] = [((sums[0] * 4 + 8) >> 4) as u8, ((sums[0] * 3 + sums[1] + 7) >> 4) as u8];
-    pairs[last] = [((sums[last] * 3 + sums[last - 1] + 8) >> 4) as u8, ((sums[last] * 4 + 7) >> 4) as u8];
+    for (k, out) in pairs.iter_mut().enumerate().take(last + 1).skip(k) {
+        *out = pair(k);
+    }
 }

@@ -1,13 +1,15 @@
-//! The symbols and bits that blocks are written as: those of sequential files, and of the scans of progressive ones.
+//! The symbols and bits that blocks are written as: those of sequential files, and of the scans of progressive ones. Blocks are in
+//! the order of a file.
 
 use super::codes::Sink;
-use super::header::NATURAL_ORDER;
 use super::idct::Block;
+use super::lanes::non_zeros;
 
 /// The bits of a number's magnitude, and the number as a file holds it: negative ones as the complement of their magnitude.
 #[inline(always)]
 fn sized(x: i32) -> (u32, u32) {
-    (32 - x.unsigned_abs().leading_zeros(), (x + (x >> 31)) as u32)
+    let size = 32 - x.unsigned_abs().leading_zeros();
+    (size, (x + (x >> 31)) as u32 & ((1 << size) - 1))
 }
 
 /// Which tables a component's symbols belong to: those of DC are 0 and 1, those of AC 2 and 3.
@@ -20,24 +22,36 @@ pub(crate) struct Tables {
 /// Writes a block as a whole. `last` is the mean of the component's block before.
 pub(crate) fn sequential(block: &Block, last: &mut i32, tables: Tables, sink: &mut impl Sink) {
     dc_first(block, last, 0, tables, sink);
-    let mut run = 0;
-    for &at in &NATURAL_ORDER[1..64] {
-        let value = i32::from(block[usize::from(at)]);
-        if value == 0 {
-            run += 1;
-            continue;
+    sink.numbers(tables.ac, Numbers { block, left: non_zeros(block) & !1, last: 0 });
+}
+
+/// A block's coefficients of AC: runs of zeros, what is after them, and what says that no more follow.
+struct Numbers<'b> {
+    block: &'b Block,
+    /// A bit for each coefficient that is not 0 and was not met yet.
+    left: u64,
+    last: usize,
+}
+
+impl Iterator for Numbers<'_> {
+    type Item = (u8, u32, u32);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(u8, u32, u32)> {
+        if self.left == 0 {
+            let ends_early = self.last < 63;
+            self.last = 63;
+            return ends_early.then_some((0, 0, 0));
         }
-        while run > 15 {
-            sink.symbol(tables.ac, 0xF0);
-            run -= 16;
+        let k = self.left.trailing_zeros() as usize & 63;
+        let run = k - self.last - 1;
+        if run > 15 {
+            self.last += 16;
+            return Some((0xF0, 0, 0));
         }
-        let (size, bits) = sized(value);
-        sink.symbol(tables.ac, (run << 4) as u8 | size as u8);
-        sink.bits(bits, size);
-        run = 0;
-    }
-    if run > 0 {
-        sink.symbol(tables.ac, 0);
+        (self.left, self.last) = (self.left & (self.left - 1), k);
+        let (size, bits) = sized(self.block[k].into());
+        Some(((run << 4) as u8 | size as u8, bits, size))
     }
 }
 
@@ -46,8 +60,7 @@ pub(crate) fn dc_first(block: &Block, last: &mut i32, low_bit: u8, tables: Table
     let value = i32::from(block[0]) >> low_bit;
     let (size, bits) = sized(value - *last);
     *last = value;
-    sink.symbol(tables.dc, size as u8);
-    sink.bits(bits, size);
+    sink.number(tables.dc, size as u8, bits, size);
 }
 
 /// How many bits of correction are kept for the end of a run of blocks.
@@ -76,7 +89,7 @@ impl<'s, S: Sink> AcScan<'s, S> {
         if self.end_run > 0 {
             let size = self.end_run.ilog2();
             self.sink.symbol(self.table, (size << 4) as u8);
-            self.sink.bits(self.end_run, size);
+            self.sink.bits(self.end_run & ((1 << size) - 1), size);
             self.end_run = 0;
             self.corrections.drain(..).for_each(|bit| self.sink.bits(bit.into(), 1));
         }
@@ -85,8 +98,8 @@ impl<'s, S: Sink> AcScan<'s, S> {
     /// Writes the high bits of a block's coefficients.
     pub(crate) fn first(&mut self, block: &Block) {
         let mut run = 0;
-        for &at in &NATURAL_ORDER[self.first..=self.last] {
-            let value = i32::from(block[usize::from(at)]);
+        for &value in &block[self.first..=self.last] {
+            let value = i32::from(value);
             let magnitude = value.abs() >> self.low_bit;
             if magnitude == 0 {
                 run += 1;
@@ -98,8 +111,7 @@ impl<'s, S: Sink> AcScan<'s, S> {
                 run -= 16;
             }
             let (size, bits) = sized(if value < 0 { -magnitude } else { magnitude });
-            self.sink.symbol(self.table, (run << 4) as u8 | size as u8);
-            self.sink.bits(bits, size);
+            self.sink.number(self.table, (run << 4) as u8 | size as u8, bits, size);
             run = 0;
         }
         if run > 0 {
@@ -112,14 +124,15 @@ impl<'s, S: Sink> AcScan<'s, S> {
 
     /// Writes the next bit of a block's coefficients.
     pub(crate) fn refine(&mut self, block: &Block) {
-        let order = &NATURAL_ORDER[self.first..=self.last];
-        let magnitude = |at: u8| i32::from(block[usize::from(at)]).abs() >> self.low_bit;
+        let band = &block[self.first..=self.last];
+        let low_bit = self.low_bit;
+        let magnitude = |value: i16| i32::from(value).abs() >> low_bit;
         // After the last coefficient that was 0 before and is not now, runs can be told by the end of the block.
-        let end = order.iter().rposition(|&at| magnitude(at) == 1).unwrap_or(0);
+        let end = band.iter().rposition(|&value| magnitude(value) == 1).unwrap_or(0);
         let mut run = 0;
         let mut corrections: Vec<u8> = Vec::new();
-        for (k, &at) in order.iter().enumerate() {
-            let value = i32::from(block[usize::from(at)]).abs() >> self.low_bit;
+        for (k, &coefficient) in band.iter().enumerate() {
+            let value = magnitude(coefficient);
             if value == 0 {
                 run += 1;
                 continue;
@@ -136,7 +149,7 @@ impl<'s, S: Sink> AcScan<'s, S> {
             }
             self.end();
             self.sink.symbol(self.table, (run << 4) as u8 | 1);
-            self.sink.bits(u32::from(block[usize::from(at)] >= 0), 1);
+            self.sink.bits(u32::from(coefficient >= 0), 1);
             corrections.drain(..).for_each(|bit| self.sink.bits(bit.into(), 1));
             run = 0;
         }
