@@ -82,6 +82,43 @@ def media():
     yield from bad("TensorSummaryV2", "float", "metadata", [S("a"), f32(1), S([""])])
 
 
+def writers():
+    """Ops that write summaries to a folder where nothing can be made, or for a writer that nobody made; then with one that is there."""
+    u8, i64 = (lambda v: T("uint8", v)), (lambda v: T("int64", v))
+    color, image = u8([255, 0, 0, 255]), f32(np.linspace(-1, 1, 12).reshape((1, 2, 2, 3)))
+    create = [S("/dev/null"), i32(1), i32(1), S(".x")]
+    adding = [
+        ("FlushSummaryWriter", []), ("CloseSummaryWriter", []), ("ImportEvent", [S(b"")]), ("ImportEvent", [S(b"\xff")]),
+        ("WriteSummary", [i64(1), f32([1, 2]), S("t"), S("")]), ("WriteRawProtoSummary", [i64(1), S([b"", b""])]),
+        ("WriteRawProtoSummary", [i64(1), S(b"\xff")]), ("WriteScalarSummary", [i64(1), S("t"), f32(1)]),
+        ("WriteScalarSummary", [i64(1), S("t"), T("bfloat16", 1)]), ("WriteHistogramSummary", [i64(1), S("t"), f32([1, 2])]),
+        ("WriteHistogramSummary", [i64(1), S("t"), f32([1, np.nan])]), ("WriteHistogramSummary", [i64(1), S("t"), T("bfloat16", [1])]),
+        ("WriteImageSummary", [i64(1), S("t"), image, color]), ("WriteImageSummary", [i64(1), S("t"), image, u8([1])]),
+        ("WriteImageSummary", [i64(1), S("t"), image, u8([[1]])]), ("WriteImageSummary", [i64(1), S("t"), f32(np.zeros((1, 2, 2, 2))), color]),
+        ("WriteImageSummary", [i64(1), S("t"), f32(np.zeros((2, 2, 3))), color]), ("WriteAudioSummary", [i64(1), S("t"), f32([[1, 0]]), f32(8)]),
+        ("WriteAudioSummary", [i64(1), S("t"), f32([[1, 0]]), f32(0)]),
+        ("WriteGraphSummary", [i64(1), S(b"")]), ("WriteGraphSummary", [i64(1), S(b"\xff")]),
+    ]
+    failing = {3, 6, 8, 10, 11, 13, 14, 15, 16, 18, 20}
+    for k, (op, inputs) in enumerate(adding):
+        for made in (False, True):
+            fails = not made or k in failing
+            case = Case(f"{op}/string/{'writes' if made else 'error-no-writer'}-{k}" if not fails or not made else f"{op}/string/error-{k}", fails=fails)
+            handle = case.apply("SummaryWriter", [], name="writer", keep=[], shared_name=f"{op}{k}{made}")
+            control = []
+            if made:
+                folder = S(f"/tmp/kernlink-summaries/{op}")
+                control = [case.apply("CreateSummaryFileWriter", [(handle, "resource"), folder, i32(1), i32(100000), S(".x")], name="create", keep=[])]
+            node = case.apply(op, [(handle, "resource"), *inputs], keep=[], control=control)
+            case.apply("Identity", [f32(1)], name="after", control=[node])
+            yield case
+    case = Case("CreateSummaryFileWriter/string/error-no-folder", fails=True)
+    handle = case.apply("SummaryWriter", [], name="writer", keep=[], shared_name="none")
+    node = case.apply("CreateSummaryFileWriter", [(handle, "resource"), *create], keep=[])
+    case.apply("Identity", [f32(1)], name="after", control=[node])
+    yield case
+
+
 def cases():
-    for part in (assertions, summaries, passing, media):
+    for part in (assertions, summaries, passing, media, writers):
         yield from part()

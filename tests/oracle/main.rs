@@ -3,6 +3,9 @@
 //!
 //! Nothing here changes the process or the registry, so all of it runs at once.
 
+// Their ops come from families of the command.
+#[cfg(feature = "cli")]
+mod applications;
 mod checkpoint;
 mod golden;
 #[cfg(all(feature = "array", feature = "nn"))]
@@ -17,6 +20,8 @@ mod promises;
 mod random;
 mod saved_model;
 mod shapes;
+#[cfg(all(feature = "image_codecs", feature = "logging"))]
+mod summaries;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(feature = "npy")]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::support::random_op::{Choices, generator};
-use crate::support::{constant, graph, node, path};
+use crate::support::{constant, constants, graph, node, path};
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
 use kernlink::formats::{CheckpointReader, CheckpointWriter, LoadOptions, signatures};
@@ -21,12 +21,7 @@ use kernlink::{Code, MetaGraph, Result, SavedModel};
 const DATA: &str = "tests/saved_model/data";
 
 fn answers() -> BTreeMap<String, Tensor> {
-    let graph = proto::read_graph(path(DATA).join("answers.pb")).unwrap();
-    let value = |node: &NodeDef| match proto::attr_from_proto(&node.attr["value"]).unwrap() {
-        AttrValue::Tensor(tensor) => tensor,
-        other => panic!("{other:?}"),
-    };
-    graph.node.iter().map(|node| (node.name.clone(), value(node))).collect()
+    constants(&path(DATA).join("answers.pb"))
 }
 
 /// A folder of one test, empty.

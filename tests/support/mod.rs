@@ -6,7 +6,8 @@ pub(crate) mod golden_graphs;
 pub(crate) mod random_checkpoint;
 pub(crate) mod random_op;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use kernlink::attr::AttrValue;
 use kernlink::proto::{self, GraphDef, NodeDef};
@@ -92,4 +93,14 @@ pub(crate) fn constant(name: &str, value: Tensor) -> NodeDef {
 /// A graph's message.
 pub(crate) fn graph(nodes: impl IntoIterator<Item = NodeDef>) -> GraphDef {
     GraphDef { node: nodes.into_iter().collect(), ..GraphDef::default() }
+}
+
+/// The values of a graph of constants, as the generators write answers, by their names.
+pub(crate) fn constants(file: &Path) -> BTreeMap<String, Tensor> {
+    let graph = proto::read_graph(file).unwrap();
+    let value = |node: &NodeDef| match proto::attr_from_proto(&node.attr["value"]).unwrap() {
+        AttrValue::Tensor(tensor) => tensor,
+        other => panic!("{}: {other:?}", node.name),
+    };
+    graph.node.iter().map(|node| (node.name.clone(), value(node))).collect()
 }

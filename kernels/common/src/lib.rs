@@ -11,6 +11,7 @@ pub mod blocked;
 mod complex_product;
 pub mod element;
 pub mod epilogue;
+pub mod event_file;
 pub mod extremes;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;

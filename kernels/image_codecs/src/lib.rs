@@ -12,6 +12,7 @@ mod format;
 mod gif;
 mod jpeg;
 mod png;
+mod summary;
 mod webp;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

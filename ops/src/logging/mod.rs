@@ -2,6 +2,8 @@
 
 mod print;
 mod summary;
+mod writer;
 
 pub use print::*;
 pub use summary::*;
+pub use writer::*;

@@ -12,8 +12,7 @@ pub enum Summaries {
     /// A summary with a histogram of all values, which must be finite.
     #[op(attr("T: realnumbertype = DT_FLOAT"), input("tag: string", "A scalar."), input("values: T"))]
     HistogramSummary,
-    /// A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no
-    /// PNG.
+    /// A summary with images, as PNG. Its kernel comes with the feature `image_codecs`.
     #[op(
         attr("max_images: int >= 1 = 3", "The largest number of images.", before = "T"),
         attr("T: {uint8, float, half, double} = DT_FLOAT"),

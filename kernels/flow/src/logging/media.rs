@@ -1,8 +1,8 @@
-//! TensorSummary, TensorSummaryV2, ImageSummary, AudioSummary, AudioSummaryV2.
+//! TensorSummary, TensorSummaryV2, AudioSummary, AudioSummaryV2, and the values that they write.
 
-use kernlink::dtype::{DataType, TString};
+use kernlink::dtype::TString;
 use kernlink::error::Result;
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::proto::{self, tensor_to_proto};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
@@ -40,47 +40,24 @@ fn tensor_summary(ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()>
     set_summary(ctx, summary)
 }
 
-#[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
-fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
-    let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?)?;
-    let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
-    let metadata = scalar(metadata, "serialized_summary_metadata")?;
-    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummaryV2::TENSOR)?)?)?;
-    value.bytes(METADATA, &metadata)?;
-    let mut summary = Message::default();
+/// A summary with a tensor and what a plugin wants to know, a `SummaryMetadata` message.
+pub(super) fn tensor(tag: &[u8], tensor: &Tensor, metadata: Option<&[u8]>) -> Result<Message> {
+    let (mut value, mut summary) = (tagged(tag)?, Message::default());
+    value.bytes(TENSOR, &encoded(tensor)?)?;
+    if let Some(metadata) = metadata {
+        value.bytes(METADATA, metadata)?;
+    }
     summary.bytes(VALUE, &value.finish())?;
-    set_summary(ctx, summary)
+    Ok(summary)
 }
 
-struct ImageKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::ImageSummary> for ImageKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::ImageSummary>) -> Result<Self> {
-        let color = &ctx.attrs().bad_color;
-        ensure!(color.dtype() == DataType::Uint8, InvalidArgument, "bad_color must be uint8, got {}", color.dtype());
-        ensure!(color.rank() == 1, InvalidArgument, "bad_color must be a vector, got shape {}", color.shape());
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ImageSummary>) -> Result<()> {
-        let tag = ctx.input(ops::ImageSummary::TAG)?;
-        ensure!(tag.rank() == 0, InvalidArgument, "Tags must be a scalar");
-        let tensor = ctx.input(ops::ImageSummary::TENSOR)?;
-        ensure!(
-            matches!(tensor.shape().dims(), [_, _, _, 1 | 3 | 4]),
-            InvalidArgument,
-            "Tensor must be 4-D with last dim 1, 3, or 4, not {}",
-            tensor.shape()
-        );
-        ensure!(
-            tensor.shape()[..3].iter().all(|&size| size < 1 << 31),
-            InvalidArgument,
-            "Tensor too large for summary {}",
-            tensor.shape()
-        );
-        set_summary(ctx, Message::default())
-    }
+#[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
+fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
+    let tag = scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?;
+    let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
+    let metadata = scalar(metadata, "serialized_summary_metadata")?;
+    let summary = tensor(&tag, ctx.input(ops::TensorSummaryV2::TENSOR)?, Some(&metadata))?;
+    set_summary(ctx, summary)
 }
 
 /// A sound as a WAV file of 16-bit samples.
@@ -118,11 +95,8 @@ fn wav(samples: &[f32], rate: u32, channels: usize) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Sets the output to a summary of at most `limit` sounds.
-fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
-    let (tag, tensor) = (ctx.input_at(0)?, ctx.input_at(1)?);
-    ensure!(tag.rank() == 0, InvalidArgument, "Tag must be a scalar");
-    let tag = tag.to_scalar::<TString>()?;
+/// A summary of at most `limit` sounds.
+pub(super) fn audio(tag: &[u8], tensor: &Tensor, rate: f32, limit: i64) -> Result<Message> {
     let (sounds, frames, channels) = match *tensor.shape().dims() {
         [sounds, frames] => (sounds, frames, 1),
         [sounds, frames, channels] => (sounds, frames, channels),
@@ -142,23 +116,31 @@ fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
         sound.integer(3, frames as u64)?;
         sound.bytes(4, &file)?;
         sound.bytes(5, b"audio/wav")?;
-        let mut tag = scratch::copied(&tag)?;
+        let mut tag = scratch::copied(tag)?;
         scratch::append(&mut tag, name.as_bytes())?;
         let mut value = tagged(&tag)?;
         value.bytes(AUDIO, &sound.finish())?;
         summary.bytes(VALUE, &value.finish())?;
     }
+    Ok(summary)
+}
+
+/// Sets the output to a summary of at most `limit` sounds.
+fn set_audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
+    let tag = ctx.input_at(0)?;
+    ensure!(tag.rank() == 0, InvalidArgument, "Tag must be a scalar");
+    let summary = audio(&tag.to_scalar::<TString>()?, ctx.input_at(1)?, rate, limit)?;
     set_summary(ctx, summary)
 }
 
 #[register_kernel(device = Cpu)]
 fn audio_summary(attrs: &Attrs<ops::AudioSummary>, ctx: &mut KernelContext<'_, ops::AudioSummary>) -> Result<()> {
-    audio(ctx, attrs.sample_rate, attrs.max_outputs)
+    set_audio(ctx, attrs.sample_rate, attrs.max_outputs)
 }
 
 #[register_kernel(device = Cpu, op = ops::AudioSummaryV2)]
 fn audio_summary_v2(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let rate = ctx.input(O::SAMPLE_RATE)?;
     let rate = rate.to_scalar::<f32>()?;
-    audio(ctx, rate, attrs.max_outputs)
+    set_audio(ctx, rate, attrs.max_outputs)
 }

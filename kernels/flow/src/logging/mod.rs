@@ -4,3 +4,4 @@ mod histogram;
 mod media;
 mod print;
 mod summary;
+mod writer;

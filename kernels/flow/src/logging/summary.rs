@@ -1,4 +1,4 @@
-//! ScalarSummary, HistogramSummary, MergeSummary.
+//! ScalarSummary, HistogramSummary, MergeSummary, and the values that they write.
 
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ fn each<T: Pod + AsPrimitive<f32> + AsPrimitive<f64>>(
 }
 
 /// [`each`] of a tensor of any real numbers; whether all were looked at.
-fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<bool> {
+pub(super) fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<bool> {
     match tensor.dtype() {
         DataType::Float => each::<f32>(tensor, f),
         DataType::Double => each::<f64>(tensor, f),
@@ -59,12 +59,13 @@ fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<b
         DataType::Uint16 => each::<u16>(tensor, f),
         DataType::Uint32 => each::<u32>(tensor, f),
         DataType::Uint64 => each::<u64>(tensor, f),
+        DataType::Bool => Ok(tensor.as_slice::<bool>()?.iter().all(|&value| f(value.into(), value.into()))),
         other => bail!(InvalidArgument, "{other} is no real number"),
     }
 }
 
 /// Appends a number under its tag.
-fn add_value(summary: &mut Message, tag: &[u8], value: f32) -> Result<()> {
+pub(super) fn add_value(summary: &mut Message, tag: &[u8], value: f32) -> Result<()> {
     let mut message = tagged(tag)?;
     message.float(SIMPLE_VALUE, value)?;
     summary.bytes(VALUE, &message.finish())
@@ -91,13 +92,13 @@ fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
     set_summary(ctx, summary)
 }
 
-#[register_kernel(device = Cpu, T = [realnumbertype])]
-fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
-    let tag = ctx.input(ops::HistogramSummary::TAG)?;
-    ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");
-    let mut message = tagged(&tag.to_scalar::<TString>()?)?;
+/// A summary with a histogram of a tensor's values.
+///
+/// # Errors
+/// INVALID_ARGUMENT if one is not finite: of `name`, the message says.
+pub(super) fn histogram(tag: &[u8], values: &Tensor, name: &str) -> Result<Message> {
     let (mut histogram, mut odd) = (Histogram::new(), None);
-    each_number(ctx.input(ops::HistogramSummary::VALUES)?, &mut |_, value| {
+    each_number(values, &mut |_, value| {
         if value.is_finite() {
             histogram.add(value);
         } else {
@@ -107,11 +108,20 @@ fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Resu
     })?;
     if let Some(odd) = odd {
         let what = if odd.is_nan() { "Nan" } else { "Infinity" };
-        bail!(InvalidArgument, "{what} in summary histogram for: {}", ctx.node());
+        bail!(InvalidArgument, "{what} in summary histogram for: {name}");
     }
-    message.bytes(HISTOGRAM, &histogram.encode()?)?;
-    let mut summary = Message::default();
-    summary.bytes(VALUE, &message.finish())?;
+    let (mut value, mut summary) = (tagged(tag)?, Message::default());
+    value.bytes(HISTOGRAM, &histogram.encode()?)?;
+    summary.bytes(VALUE, &value.finish())?;
+    Ok(summary)
+}
+
+#[register_kernel(device = Cpu, T = [realnumbertype])]
+fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
+    let tag = ctx.input(ops::HistogramSummary::TAG)?;
+    ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");
+    let tag = tag.to_scalar::<TString>()?;
+    let summary = histogram(&tag, ctx.input(ops::HistogramSummary::VALUES)?, ctx.node())?;
     set_summary(ctx, summary)
 }
 
