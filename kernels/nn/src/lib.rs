@@ -19,6 +19,7 @@ mod depthwise_grad;
 mod dilation;
 mod filter_gradient;
 mod filter_lines;
+mod fractional;
 mod global_norm;
 mod grouped;
 mod images;

@@ -151,6 +151,10 @@ impl<T: Logit> Beam<T> {
                 let previous = if class == label { old.blank } else { old.total };
                 let label = logit - offset + previous;
                 if !self.is_candidate(label) {
+                    // If it was dropped in this step, it is not gone on from either.
+                    if let Some(child) = known {
+                        self.entries[child].old = Probability::none();
+                    }
                     continue;
                 }
                 let new = Probability { total: label, label, ..Probability::none() };
