@@ -57,7 +57,11 @@ impl Pooling {
         let mut sizes = [0; 4];
         for (axis, size) in sizes.iter_mut().enumerate() {
             let (whole, ratio) = (input[axis], self.ratios[axis]);
-            ensure!(i32::try_from(whole).is_ok(), InvalidArgument, "dimension {axis} of value exceeds an int32: {whole}");
+            ensure!(
+                i32::try_from(whole).is_ok(),
+                InvalidArgument,
+                "dimension {axis} of value exceeds an int32: {whole}"
+            );
             ensure!(
                 whole as f32 >= ratio,
                 InvalidArgument,
@@ -170,8 +174,7 @@ fn pooled<T: RealNumber>(
     let (shape, sequences) = pooling.sequences(input.shape())?;
     let (sizes, rows) = ([input.shape()[1], input.shape()[2], input.shape()[3]], shape[1]);
     let mut output = ctx.allocate_output_at(0, shape.clone())?;
-    let windows =
-        Windows::new([&sequences[0], &sequences[1]], sizes, [shape[1], shape[2]], pooling.is_overlapping)?;
+    let windows = Windows::new([&sequences[0], &sequences[1]], sizes, [shape[1], shape[2]], pooling.is_overlapping)?;
     let (elements, depth) = (input.as_slice::<T>()?, sizes[2]);
     let image = elements.len() / shape[0];
     let row = shape[2] * depth;
@@ -253,8 +256,11 @@ fn fractional_max_pool_grad<T: RealNumber>(is_overlapping: &bool, ctx: &mut RawC
     let (elements, pooled, flow) = (input.as_slice::<T>()?, pooled.as_slice::<T>()?, flow.as_slice::<T>()?);
     ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, image.max(1), 2, |first, piece| {
         for (index, target) in (first / image.max(1)..).zip(piece.chunks_exact_mut(image.max(1))) {
-            let (source, pooled, flow) =
-                (&elements[index * image..][..image], &pooled[index * flows..][..flows], &flow[index * flows..][..flows]);
+            let (source, pooled, flow) = (
+                &elements[index * image..][..image],
+                &pooled[index * flows..][..flows],
+                &flow[index * flows..][..flows],
+            );
             back_to_greatest(&windows, source, pooled, flow, target)?;
         }
         Ok(())

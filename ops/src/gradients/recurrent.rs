@@ -26,11 +26,7 @@ fn ctc_loss_gradient(
 type OfLayer = (NoGradient, Value, Value, Value, Value, Value, Value, Value, Value);
 
 /// What flows back into states and outputs, zeros where nothing does.
-fn flows(
-    g: &mut GradientScope<'_>,
-    like: Value,
-    [state, output]: [Option<Value>; 2],
-) -> Result<(Value, Value)> {
+fn flows(g: &mut GradientScope<'_>, like: Value, [state, output]: [Option<Value>; 2]) -> Result<(Value, Value)> {
     let zeros = if state.is_some() && output.is_some() { None } else { Some(zeros_like(g, like).build()?) };
     Ok((state.or(zeros).unwrap_or(like), output.or(zeros).unwrap_or(like)))
 }

@@ -40,7 +40,11 @@ fn fractional_pool_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             None => c.unknown_dim(),
             Some(size) => {
                 let pooled = (size as f32 / ratio).floor();
-                ensure!(pooled >= 0.0 && pooled.is_finite(), InvalidArgument, "Size computed for dim {axis} is negative: {pooled}");
+                ensure!(
+                    pooled >= 0.0 && pooled.is_finite(),
+                    InvalidArgument,
+                    "Size computed for dim {axis} is negative: {pooled}"
+                );
                 c.make_dim(pooled as i64)
             }
         };

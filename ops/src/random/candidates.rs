@@ -38,7 +38,11 @@ pub enum CandidateSamplers {
             before = "seed"
         ),
         attr("distortion: float = 1.0", "The power to which weights are raised.", before = "seed"),
-        attr("num_reserved_ids: int = 0", "How many classes that are never drawn come before the others.", before = "seed"),
+        attr(
+            "num_reserved_ids: int = 0",
+            "How many classes that are never drawn come before the others.",
+            before = "seed"
+        ),
         attr("num_shards: int >= 1 = 1", "How many shards there are.", before = "seed"),
         attr("shard: int >= 0 = 0", "Which one this is.", before = "seed"),
         attr("unigrams: list(float) = []", "The weights, if there is no file.", before = "seed")

@@ -30,9 +30,15 @@ impl KernelState for Search {
         let count = |name: &str| {
             let count: i64 = ctx.attrs.required(name)?;
             let fits = i32::try_from(count).ok().and_then(|count| usize::try_from(count).ok());
-            fits.ok_or_else(|| Error::invalid_argument(format!("attr {name} has value {count}, out of range for an int32")))
+            fits.ok_or_else(|| {
+                Error::invalid_argument(format!("attr {name} has value {count}, out of range for an int32"))
+            })
         };
-        Ok(Self { width: count("beam_width")?, paths: count("top_paths")?, merges: ctx.attrs.required("merge_repeated")? })
+        Ok(Self {
+            width: count("beam_width")?,
+            paths: count("top_paths")?,
+            merges: ctx.attrs.required("merge_repeated")?,
+        })
     }
 }
 
@@ -87,8 +93,7 @@ impl<T: Logit> Beam<T> {
     fn new(width: usize) -> Result<Self> {
         let sure = Probability { total: zero(), blank: zero(), ..Probability::none() };
         let root = Entry { parent: None, label: -1, old: Probability::none(), new: sure };
-        let mut beam =
-            Beam { entries: Vec::new(), children: Map::default(), leaves: TopN::new(width), width };
+        let mut beam = Beam { entries: Vec::new(), children: Map::default(), leaves: TopN::new(width), width };
         scratch::push(&mut beam.entries, root)?;
         beam.keep(0)?;
         Ok(beam)

@@ -22,7 +22,12 @@ impl<'c, T: Logit> Sequences<'c, T> {
     pub(super) fn new(ctx: &'c RawContext<'_>) -> Result<Self> {
         let (inputs, lengths) = (ctx.input_at(0)?, ctx.input_at(1)?);
         ensure!(inputs.rank() == 3, InvalidArgument, "inputs must have 3 dimensions, not shape {}", inputs.shape());
-        ensure!(inputs.num_elements() > 0, InvalidArgument, "inputs must not be empty, but are of shape {}", inputs.shape());
+        ensure!(
+            inputs.num_elements() > 0,
+            InvalidArgument,
+            "inputs must not be empty, but are of shape {}",
+            inputs.shape()
+        );
         ensure!(
             lengths.rank() == 1,
             InvalidArgument,

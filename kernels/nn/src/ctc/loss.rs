@@ -21,7 +21,12 @@ struct Labels {
 impl Labels {
     /// Of the sparse matrix of labels.
     fn new(indices: &Tensor, values: &Tensor, batch: usize) -> Result<Labels> {
-        ensure!(indices.rank() == 2, InvalidArgument, "labels_indices is not a matrix, but of shape {}", indices.shape());
+        ensure!(
+            indices.rank() == 2,
+            InvalidArgument,
+            "labels_indices is not a matrix, but of shape {}",
+            indices.shape()
+        );
         ensure!(values.rank() == 1, InvalidArgument, "labels_values is not a vector, but of shape {}", values.shape());
         let (rows, columns) = (indices.shape()[0], indices.shape()[1]);
         let values = values.as_slice::<i32>()?;

@@ -127,7 +127,12 @@ impl Collected {
         let cannot_read = |error| Error::from_io(format!("cannot read {}", shortened(name)), &error);
         let about = std::fs::metadata(name).map_err(cannot_read)?;
         // A directory has no lines, as in TensorFlow.
-        ensure!(about.is_file() || about.is_dir(), InvalidArgument, "cannot read {}: it is no regular file", shortened(name));
+        ensure!(
+            about.is_file() || about.is_dir(),
+            InvalidArgument,
+            "cannot read {}: it is no regular file",
+            shortened(name)
+        );
         if about.is_dir() {
             return Ok(());
         }
@@ -193,13 +198,13 @@ impl KernelState for Sampler {
         let reserved = int32(ctx, "num_reserved_ids")?;
         let distortion = ctx.attrs.required("distortion")?;
         let mut collected = Collected { weights: Vec::new(), total: 0.0, distortion, shards, shard, next: 0 };
-        let own = if shard < shards { (i64::from(reserved) - i64::from(shard) + i64::from(shards) - 1) / i64::from(shards) } else { 0 };
+        let own = if shard < shards {
+            (i64::from(reserved) - i64::from(shard) + i64::from(shards) - 1) / i64::from(shards)
+        } else {
+            0
+        };
         let own = own.max(0);
-        ensure!(
-            own <= range,
-            InvalidArgument,
-            "range_max is {range}, but {own} reserved classes are of this shard"
-        );
+        ensure!(own <= range, InvalidArgument, "range_max is {range}, but {own} reserved classes are of this shard");
         collected.weights = scratch::zeros(own as usize)?;
         // Classes are counted on from the reserved ones of this shard, as TensorFlow does.
         collected.next = own as i32;

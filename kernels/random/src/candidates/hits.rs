@@ -1,10 +1,10 @@
 //! ComputeAccidentalHits.
 
-use kernlink::error::Result;
 use kernlink::ensure;
+use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext};
-use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink_kernels_common::hash::Map;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ComputeAccidentalHits;

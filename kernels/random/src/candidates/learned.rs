@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
-use kernlink::ensure;
 use kernlink::tensor::scratch;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LearnedUnigramCandidateSampler, ThreadUnsafeUnigramCandidateSampler};
@@ -131,7 +131,8 @@ mod tests {
                 counts.see(&[i64::from(class)]);
                 weights[class as usize] += 1;
                 assert_eq!(counts.total, weights.iter().sum::<i32>());
-                let covered = weights.iter().enumerate().flat_map(|(class, &weight)| vec![class as i64; weight as usize]);
+                let covered =
+                    weights.iter().enumerate().flat_map(|(class, &weight)| vec![class as i64; weight as usize]);
                 let found = (0..counts.total as u32).map(|place| counts.at(place));
                 assert!(covered.eq(found), "{weights:?}");
                 assert!((0..range as usize).all(|class| counts.weight(class) == weights[class]));

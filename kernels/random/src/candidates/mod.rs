@@ -89,7 +89,12 @@ impl Draw {
     /// The true classes, all of the range.
     fn true_classes<'c>(&self, ctx: &'c RawContext<'_>, range: i64) -> Result<&'c Tensor> {
         let classes = ctx.input_at(0)?;
-        ensure!(classes.rank() == 2, InvalidArgument, "true_classes must be a matrix, not of shape {}", classes.shape());
+        ensure!(
+            classes.rank() == 2,
+            InvalidArgument,
+            "true_classes must be a matrix, not of shape {}",
+            classes.shape()
+        );
         ensure!(
             classes.shape()[1] == self.columns,
             InvalidArgument,

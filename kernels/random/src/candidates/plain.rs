@@ -1,8 +1,8 @@
 //! Distributions that follow from the range alone.
 
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
-use kernlink::ensure;
 use kernlink_kernels_common::random_floats::uniform64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AllCandidateSampler, LogUniformCandidateSampler, UniformCandidateSampler};
