@@ -35,7 +35,7 @@ fn layers(all: &mut Functions) {
         all.add("BlockLSTMV2", &values, |graph, xs| {
             let &[x, cs, h, w, wci, wcf, wco, b] = xs else { unreachable!("eight values") };
             let layer =
-                ops::block_lstm_v2(graph, steps, x, cs, h, w, wci, wcf, wco, b).use_peephole(peephole).build()?;
+                ops::block_lstmv2(graph, steps, x, cs, h, w, wci, wcf, wco, b).use_peephole(peephole).build()?;
             Ok(vec![layer.h])
         });
     }
