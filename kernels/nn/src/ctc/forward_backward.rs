@@ -182,7 +182,7 @@ pub(super) fn loss<T: Logit>(path: &Path<'_>, steps: &mut impl Steps<T>) -> Resu
     }
 
     // Backward: two places of nothing after each step's.
-    skipping.extend([nothing::<T>(); 2]);
+    scratch::append(&mut skipping, &[nothing::<T>(); 2])?;
     let mut backward = scratch::filled(nothing::<T>(), width)?;
     let mut next = scratch::filled(nothing::<T>(), width)?;
     backward[places.saturating_sub(2)..places].fill(zero());

@@ -28,6 +28,8 @@ struct Fixed {
     weights: Vec<f32>,
     total: f32,
     columns: Vec<Column>,
+    /// How many classes can be drawn.
+    possible: usize,
 }
 
 impl Fixed {
@@ -57,7 +59,18 @@ impl Fixed {
         for class in high.into_iter().chain(low) {
             columns[class] = Column { own: 1.0, alias: class as i32 };
         }
-        Ok(Fixed { weights, total, columns })
+        let mut can = scratch::filled(false, count)?;
+        for (class, column) in columns.iter().enumerate() {
+            can[class] |= column.own > 0.0;
+            // The greatest number that is drawn is below 1 by 2^-23.
+            if column.own <= 1.0 - f32::EPSILON
+                && let Some(alias) = usize::try_from(column.alias).ok().and_then(|alias| can.get_mut(alias))
+            {
+                *alias = true;
+            }
+        }
+        let possible = can.into_iter().filter(|&can| can).count();
+        Ok(Fixed { weights, total, columns, possible })
     }
 }
 
@@ -67,17 +80,7 @@ impl Distribution for Fixed {
     }
 
     fn possible(&self, enough: usize) -> usize {
-        let mut can = vec![false; self.columns.len()];
-        for (class, column) in self.columns.iter().enumerate() {
-            can[class] |= column.own > 0.0;
-            // The greatest number that is drawn is below 1 by 2^-23.
-            if column.own <= 1.0 - f32::EPSILON
-                && let Some(alias) = usize::try_from(column.alias).ok().and_then(|alias| can.get_mut(alias))
-            {
-                *alias = true;
-            }
-        }
-        can.iter().filter(|&&can| can).count().min(enough)
+        self.possible.min(enough)
     }
 
     fn sample(&self, words: &mut Words) -> i64 {
