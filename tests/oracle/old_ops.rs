@@ -263,8 +263,11 @@ fn gradients_of_volumes_take_tensors_for_their_shapes() {
     let (input, filter) = ([2usize, 4, 3, 5, 2], [2usize, 3, 2, 2, 3]);
     let sizes = |shape: [usize; 5]| Tensor::vector(&shape.map(|size| size as i32)).unwrap();
     for (padding, back) in [("SAME", [2, 2, 3, 3, 3]), ("VALID", [2, 2, 1, 2, 3])] {
-        let attrs =
-            [("T", float()), ("strides", AttrValue::from(vec![1i64, 2, 1, 2, 1])), ("padding", AttrValue::from(padding))];
+        let attrs = [
+            ("T", float()),
+            ("strides", AttrValue::from(vec![1i64, 2, 1, 2, 1])),
+            ("padding", AttrValue::from(padding)),
+        ];
         let nodes = || {
             vec![
                 constant("x", volume(input, 7)),

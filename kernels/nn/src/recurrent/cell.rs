@@ -61,7 +61,7 @@ pub(super) struct Before<'a, T> {
     pub(super) sums: &'a [T],
     pub(super) biases: &'a [T],
     pub(super) state: &'a [T],
-    /// Of the gates of input, forgetting and output; empty without.
+    /// Of the gates of input, forgetting and output.
     pub(super) peepholes: [&'a [T]; 3],
 }
 
@@ -81,7 +81,7 @@ widest! {
         let (sums, biases) = (lstm.parts(before.sums, cell), lstm.parts(before.biases, cell));
         let state = &before.state[..cell];
         let has_peepholes = lstm.has_peepholes;
-        let [wci, wcf, wco] = before.peepholes.map(|weights| if has_peepholes { &weights[..cell] } else { state });
+        let [wci, wcf, wco] = before.peepholes.map(|weights| &weights[..cell]);
         let [i, cs, f, o, ci, co, h] = written;
         let [i, cs, f, o, ci, co, h] = [i, cs, f, o, ci, co, h].map(|part| &mut part[..cell]);
         let (bias, limit) = (kept::<T>(lstm.forget_bias), kept::<T>(lstm.cell_clip));
@@ -130,7 +130,7 @@ widest! {
         let cell = state_flow.len();
         let has_peepholes = lstm.has_peepholes;
         let state = &after.state[..cell];
-        let [wci, wcf, wco] = after.peepholes.map(|weights| if has_peepholes { &weights[..cell] } else { state });
+        let [wci, wcf, wco] = after.peepholes.map(|weights| &weights[..cell]);
         let [i, _, f, o, ci, co] = after.step.map(|part| &part[..cell]);
         let (state_grad, [first, second]) = (&after.state_grad[..cell], after.output_grads.map(|grad| &grad[..cell]));
         let flow = lstm.parts_mut(gates, cell);

@@ -32,7 +32,7 @@ pub(super) struct Operands<'c, T> {
     pub(super) state: &'c [T],
     pub(super) output: &'c [T],
     pub(super) weights: &'c [T],
-    /// Of the gates of input, forgetting and output; empty without.
+    /// Of the gates of input, forgetting and output.
     pub(super) peepholes: [&'c [T]; 3],
     pub(super) biases: &'c [T],
 }
@@ -41,16 +41,13 @@ impl<'c, T: Cell> Operands<'c, T> {
     /// Inputs `first` and the seven that follow, whose shapes are checked.
     pub(super) fn new<const RANK: usize>(
         ctx: &'c RawContext<'_>,
-        lstm: &Lstm,
         first: usize,
         x: [usize; RANK],
         Extent { batch, inputs, cell }: Extent,
     ) -> Result<Self> {
         let gates = cell.saturating_mul(4);
-        let peephole = |index: usize| match lstm.has_peepholes {
-            true => input(ctx, index, [cell]),
-            false => sizes::<1>(ctx, index).map(|_| &[][..]),
-        };
+        // Whether they are used or not, as the gradients have their shapes.
+        let peephole = |index: usize| input(ctx, index, [cell]);
         Ok(Operands {
             x: input(ctx, first, x)?,
             state: input(ctx, first + 1, [batch, cell])?,
@@ -144,10 +141,10 @@ fn outputs<T: Cell>(
 fn lstm_block_cell<T: Cell>(lstm: &Lstm, ctx: &mut RawContext<'_>) -> Result<()> {
     let ([batch, inputs], [_, cell]) = (sizes(ctx, 0)?, sizes::<2>(ctx, 1)?);
     let extent = Extent { batch, inputs, cell };
-    Operands::<T>::new(ctx, lstm, 0, [batch, inputs], extent)?;
+    Operands::<T>::new(ctx, 0, [batch, inputs], extent)?;
     ensure!(extent.step() > 0, InvalidArgument, "cs_prev must not be empty, but its shape is [{batch}, {cell}]");
     outputs::<T>(ctx, Shape::from([batch, cell]), extent.step(), |ctx, outputs| {
-        steps(ctx, lstm, extent, &Operands::new(ctx, lstm, 0, [batch, inputs], extent)?, outputs)
+        steps(ctx, lstm, extent, &Operands::new(ctx, 0, [batch, inputs], extent)?, outputs)
     })
 }
 
@@ -168,14 +165,10 @@ fn block_lstm<T: Cell>(lstm: &Lstm, ctx: &mut RawContext<'_>) -> Result<()> {
     let ([time, batch, inputs], [_, cell]) = (sizes(ctx, 1)?, sizes::<2>(ctx, 2)?);
     let extent = Extent { batch, inputs, cell };
     let x = [time, batch, inputs];
-    // As a gradient needs it, too: peephole weights have their shape whether they are used or not.
-    for index in 5..8 {
-        input::<T, 1>(ctx, index, [cell])?;
-    }
-    Operands::<T>::new(ctx, lstm, 1, x, extent)?;
+    Operands::<T>::new(ctx, 1, x, extent)?;
     let count = step_count(ctx, time)?;
     outputs::<T>(ctx, Shape::from([time, batch, cell]), count * extent.step(), |ctx, outputs| {
-        let mut operands = Operands::new(ctx, lstm, 1, x, extent)?;
+        let mut operands = Operands::new(ctx, 1, x, extent)?;
         operands.x = &operands.x[..count * batch * inputs];
         steps(ctx, lstm, extent, &operands, outputs)
     })

@@ -79,7 +79,6 @@ fn set_peepholes<T: Cell>(ctx: &mut RawContext<'_>, first: usize, weights: usize
     for (index, sums) in sums.iter().enumerate() {
         let mut output = ctx.allocate_output_at(first + index, ctx.input_at(weights + index)?.shape().clone())?;
         let elements = output.as_mut_slice::<T>()?;
-        // Without peepholes the weights, which nothing sees, may be any number.
         elements.fill(T::ZERO);
         T::narrow_all(sums, elements);
         ctx.set_output_at(first + index, output)?;
@@ -97,7 +96,7 @@ fn peephole_zeros(lstm: &Lstm, cell: usize) -> Result<[Vec<f32>; 3]> {
 fn lstm_block_cell_grad<T: Cell>(lstm: &Lstm, ctx: &mut RawContext<'_>) -> Result<()> {
     let ([batch, inputs], [_, cell]) = (sizes(ctx, 0)?, sizes::<2>(ctx, 1)?);
     let extent = Extent { batch, inputs, cell };
-    let operands = Operands::<T>::new(ctx, lstm, 0, [batch, inputs], extent)?;
+    let operands = Operands::<T>::new(ctx, 0, [batch, inputs], extent)?;
     let mut left = [&[][..]; 6];
     for (index, left) in left.iter_mut().enumerate() {
         *left = input(ctx, 8 + index, [batch, cell])?;
@@ -132,7 +131,7 @@ fn lstm_block_cell_grad<T: Cell>(lstm: &Lstm, ctx: &mut RawContext<'_>) -> Resul
 fn block_lstm_grad<T: Cell>(lstm: &Lstm, ctx: &mut RawContext<'_>) -> Result<()> {
     let ([time, batch, inputs], [_, cell]) = (sizes(ctx, 1)?, sizes::<2>(ctx, 2)?);
     let extent = Extent { batch, inputs, cell };
-    let operands = Operands::<T>::new(ctx, lstm, 1, [time, batch, inputs], extent)?;
+    let operands = Operands::<T>::new(ctx, 1, [time, batch, inputs], extent)?;
     ensure!(cell > 0, InvalidArgument, "w must have columns: four for each element of the cell");
     // `i`, `cs`, `f`, `o`, `ci`, `co`, `h`, and what flows back into `cs` and `h`.
     let mut left = [&[][..]; 9];
