@@ -803,6 +803,29 @@ def linear_algebra(file):
         file.case(f"TridiagonalMatMul_{dtype}", lambda a, b, c, y: raw.TridiagonalMatMul(superdiag=a, maindiag=b, subdiag=c, rhs=y), [x(2, 1, 4), x(2, 1, 4), x(2, 1, 4), x(2, 4, 3)])
 
 
+def recurrent(file):
+    """Recurrent layers, labels without places in time, pools of random windows."""
+    x = lambda *shape: file.values("float", shape, -0.7, 0.7)
+    for peephole in (False, True):
+        for steps in (3, 2):
+            values = [x(3, 2, 4), x(2, 3), x(2, 3), x(7, 12), x(3), x(3), x(3), x(12)]
+
+            def layer(x, cs, h, w, wci, wcf, wco, b):
+                found = raw.BlockLSTM(seq_len_max=np.int64(steps), x=x, cs_prev=cs, h_prev=h, w=w, wci=wci, wcf=wcf, wco=wco, b=b, use_peephole=peephole, cell_clip=0.0)
+                return found.cs, found.h
+            file.case(f"BlockLSTM_{steps}_{int(peephole)}", layer, values)
+    for merges in (False, True):
+        # TensorFlow computes those of doubles as floats.
+        file.case(f"CTCLoss_{int(merges)}", lambda x: raw.CTCLoss(inputs=x, labels_indices=np.array([[0, 0], [0, 1], [1, 0]]), labels_values=np.int32([1, 1, 0]),
+                                                                  sequence_length=np.int32([5, 3]), ctc_merge_repeated=merges)[0], [x(5, 2, 4)])
+    for dtype in ("float", "double"):
+        for overlaps in (False, True):
+            attrs = dict(pooling_ratio=[1.0, 1.6, 1.3, 1.0], deterministic=True, seed=1, overlapping=overlaps)
+            file.case(f"FractionalMaxPool_{dtype}_{int(overlaps)}", lambda x: raw.FractionalMaxPool(value=x, **attrs)[0], [file.values(dtype, (2, 7, 6, 2))])
+            # Of unknown shapes TensorFlow has no gradient.
+            file.case(f"FractionalAvgPool_{dtype}_{int(overlaps)}", lambda x: raw.FractionalAvgPool(value=x, **attrs)[0], [file.values(dtype, (2, 7, 6, 2))], unknown=False)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Writes gradients that TensorFlow computes; see the top of the file.")
     parser.add_argument("-o", "--output", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "data"))
@@ -810,7 +833,7 @@ def main():
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
     for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, quantized,
-                   seconds, places, sparse, others, signal, linear_algebra):
+                   seconds, places, sparse, others, signal, linear_algebra, recurrent):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

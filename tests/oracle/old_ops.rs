@@ -252,3 +252,41 @@ fn quantize_and_dequantize_takes_its_range_as_attrs() {
     }
     assert_eq!(run(22, nodes(-4.0, 3.0, 3, true), &["y"]).unwrap_err().code(), Code::Unimplemented);
 }
+
+/// They equal the gradients that took their place, which take shapes.
+#[test]
+fn gradients_of_volumes_take_tensors_for_their_shapes() {
+    let volume = |shape: [usize; 5], by: usize| {
+        let elements: Vec<f32> = (0..shape.iter().product()).map(|k| (k * by % 13) as f32 - 6.0).collect();
+        Tensor::from_elements(shape, &elements).unwrap()
+    };
+    let (input, filter) = ([2usize, 4, 3, 5, 2], [2usize, 3, 2, 2, 3]);
+    let sizes = |shape: [usize; 5]| Tensor::vector(&shape.map(|size| size as i32)).unwrap();
+    for (padding, back) in [("SAME", [2, 2, 3, 3, 3]), ("VALID", [2, 2, 1, 2, 3])] {
+        let attrs = [
+            ("T", float()),
+            ("strides", AttrValue::from(vec![1i64, 2, 1, 2, 1])),
+            ("padding", AttrValue::from(padding)),
+        ];
+        let nodes = || {
+            vec![
+                constant("x", volume(input, 7)),
+                constant("w", volume(filter, 5)),
+                constant("y", volume(back, 11)),
+                constant("x_sizes", sizes(input)),
+                constant("w_sizes", sizes(filter)),
+                node("old_x", "Conv3DBackpropInput", &["x", "w", "y"], &attrs),
+                node("old_w", "Conv3DBackpropFilter", &["x", "w", "y"], &attrs),
+                node("new_x", "Conv3DBackpropInputV2", &["x_sizes", "w", "y"], &attrs),
+                node("new_w", "Conv3DBackpropFilterV2", &["x", "w_sizes", "y"], &attrs),
+            ]
+        };
+        let found = run(9, nodes(), &["old_x", "new_x", "old_w", "new_w"]).unwrap();
+        for pair in found.chunks(2) {
+            assert_eq!(pair[0].shape(), pair[1].shape());
+            assert_eq!(pair[0].as_slice::<f32>().unwrap(), pair[1].as_slice::<f32>().unwrap(), "{padding}");
+            assert!(pair[0].as_slice::<f32>().unwrap().iter().any(|&x| x != 0.0));
+        }
+        assert_eq!(run(10, nodes(), &["old_x"]).unwrap_err().code(), Code::Unimplemented);
+    }
+}

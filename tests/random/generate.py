@@ -61,6 +61,17 @@ def main():
     for n in (2, 5, 6, 9):
         add("RandomShuffle", "int32", [i32(np.arange(n))], seed=3)
     add("RandomShuffle", "string", [T("string", [["a", "b"], ["c", "d"], ["e", "f"]])], seed=3)
+    true = T("int64", [[0, 3], [7, 3], [1, 1]])
+    for unique in (False, True):
+        drawn = dict(num_true=2, num_sampled=6, unique=unique, seed=5, seed2=6)
+        # Those that learn draw otherwise in each run.
+        for op in ("UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"):
+            add(op, "int64", [true], range_max=20, **drawn)
+        add("FixedUnigramCandidateSampler", "int64", [true], range_max=9, unigrams=[1.0, 2.0, 0.5, 4.0, 1.0, 1.0, 8.0, 3.0, 1.0], **drawn)
+    # Their windows are the same in each run.
+    for op in ("FractionalMaxPool", "FractionalAvgPool"):
+        for pseudo in (False, True):
+            add(op, "float", [golden.R("float", (1, 9, 7, 2), 1)], pooling_ratio=[1.0, 1.7, 1.5, 1.0], pseudo_random=pseudo, deterministic=True, seed=2)
     with golden.v1.Graph().as_default() as graph:
         golden.tf.import_graph_def(golden._graph_def(runs.nodes, []), name="")
         with golden.session(graph) as session:

@@ -658,6 +658,82 @@ def conv(op):
         "explicit_paddings": [] if kind != "EXPLICIT" else [0, 0, *around, 0, 0] if last else [0, 0, 0, 0, *around]}
 
 
+def loosely(dims, wrong=0.05):
+    """Placeholder of a shape that is known in part, and now and then of another rank."""
+    known = [d if R.random() < 0.8 else None for d in dims]
+    return P(R.choice([None, known[1:]]) if R.random() < wrong else known)
+
+
+@case("LSTMBlockCell", "LSTMBlockCellGrad", "GRUBlockCell", "GRUBlockCellGrad", "BlockLSTM", "BlockLSTMV2", "BlockLSTMGrad", "BlockLSTMGradV2")
+def recurrent(op):
+    time, batch, inputs, cell = [R.randint(1, 4) for _ in range(4)]
+    gates = R.choice([4 * cell] * 5 + [4 * cell + 1])
+    if op.startswith("GRU"):
+        sizes = [[batch, inputs], [batch, cell], [inputs + cell, 2 * cell], [inputs + cell, cell], [2 * cell], [cell]]
+        sizes += [[batch, cell]] * 4 if op.endswith("Grad") else []
+        return [loosely(dims) for dims in sizes], {}
+    weights = [[batch, cell], [batch, cell], [inputs + cell, gates], [cell], [cell], [cell], [gates]]
+    layer = op.startswith("Block")
+    steps = [time, batch] if layer else [batch]
+    given = [loosely(dims) for dims in [[*steps, inputs], *weights]]
+    attrs = {}
+    if "Grad" in op:
+        given += [loosely([*steps, cell]) for _ in range(9 if layer else 8)]
+        attrs["use_peephole"] = R.random() < 0.5
+    return ([P(R.choice([[], None]), "int64")] if layer else []) + given, attrs
+
+
+@case("CTCLoss", "CTCGreedyDecoder", "CTCBeamSearchDecoder")
+def labels(op):
+    time, batch, classes, count = [R.randint(1, 4) for _ in range(4)]
+    lengths = P(R.choice([[batch], [None], [batch + 1], None, [batch, 1]]), "int32")
+    inputs = loosely([time, batch, classes])
+    if op == "CTCLoss":
+        values = R.choice([[count], [None], [count + 1], None])
+        return [inputs, P(R.choice([[count, 2], [None, 2], None, [count]]), "int64"), P(values, "int32"), lengths], {}
+    return [inputs, lengths], {"beam_width": 5, "top_paths": R.randint(1, 3)} if "Beam" in op else {}
+
+
+@case("UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "FixedUnigramCandidateSampler",
+      "AllCandidateSampler")
+def candidates(op):
+    columns = R.randint(1, 3)
+    attrs = {"num_true": R.choice([columns, columns, 2]), "num_sampled": R.randint(1, 5), "unique": R.random() < 0.5}
+    if op != "AllCandidateSampler":
+        attrs["range_max"] = R.randint(5, 9)
+    return [P(R.choice([[3, columns], [None, columns], None, [columns]]), "int64")], attrs
+
+
+@case("ComputeAccidentalHits")
+def hits(op):
+    columns = R.randint(1, 3)
+    return [P(R.choice([[3, columns], [None, columns], [2, None], None, [columns]]), "int64"), P(R.choice([[4], [None], None, [2, 2]]), "int64")], {
+        "num_true": R.choice([columns, columns, 2])}
+
+
+@case("FractionalMaxPool", "FractionalAvgPool")
+def fractional(op):
+    ratios = [1.0, R.choice([1.0, 1.5, 2.7, 0.5]), R.choice([1.0, 1.4, 20.0]), 1.0]
+    return [loosely([2, R.randint(1, 9), R.randint(1, 9), 3])], {"pooling_ratio": ratios + R.choice([[]] * 9 + [[1.0]])}
+
+
+@case("FractionalMaxPoolGrad", "FractionalAvgPoolGrad")
+def fractional_back(op):
+    sequences = [P([None], "int64"), P([4], "int64")]
+    if op == "FractionalMaxPoolGrad":
+        return [loosely([2, 5, 5, 3], 0.2), loosely([2, 3, 3, 3]), loosely([2, 3, 3, 3]), *sequences], {}
+    return [ONE.maybe([2, 5, R.choice([5, 7]), 3], "int64"), loosely([2, 3, 3, 3]), *sequences], {}
+
+
+@case("FusedPadConv2D", "FusedResizeAndPadConv2D")
+def transformed(op):
+    paddings = [[0, 0], ONE.ints(0, 2, 2), ONE.ints(-1 if R.random() < 0.1 else 0, 2, 2), [0, 0]]
+    size = [] if op == "FusedPadConv2D" else [ONE.maybe(R.choice([[7, 8]] * 8 + [[7]]))]
+    kernel = [R.choice([1, 2, 3]), R.choice([1, 2, 3]), R.choice([3, 3, 3, 4]), 2]
+    return [loosely([2, R.choice([5, 6]), 7, 3]), *size, ONE.maybe(paddings), loosely(kernel)], {
+        "mode": R.choice(["REFLECT", "SYMMETRIC"]), "strides": R.choice([[1, 1, 1, 1], [1, 2, 3, 1], [1, 1, 1]]), "padding": R.choice(["SAME", "VALID"])}
+
+
 @case("Conv3D", "AvgPool3D", "MaxPool3D")
 def volumes(op):
     last = R.random() < 0.6

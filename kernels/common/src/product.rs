@@ -54,6 +54,9 @@ pub fn multiply<T: Single>(
     c: Target<'_, T>,
 ) -> Result<()> {
     let Sizes { m, k, n } = sizes;
+    if m == 0 {
+        return Ok(());
+    }
     let is_cheaper = m <= FEW_ROWS || k.saturating_mul(n) <= SMALL;
     let Some(elements) = T::as_singles(b.data).filter(|_| is_cheaper && b.column_stride == 1) else {
         let stripes = n.div_ceil(STRIPE);

@@ -9,6 +9,7 @@ use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
 use kernlink_geometry::convolution::Convolution;
 use kernlink_geometry::fusion::{Fusion, ensure_filter_format};
+use kernlink_geometry::images::shape_last;
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels::Panels;
@@ -23,7 +24,7 @@ use super::narrow::{computed, widened};
 use super::patches::{by_panels, is_for_matrix_unit, panels_of};
 
 /// What a node keeps.
-struct Prepared {
+pub(super) struct Prepared {
     convolution: Convolution,
     /// What [`Convolve::prepare`] makes of the filter, if that is constant.
     filter: OnceLock<Tensor>,
@@ -45,6 +46,11 @@ struct Prepared {
 
 impl Prepared {
     fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Self::of::<T>(ctx, Convolution::new(ctx.attrs, Code::Unimplemented)?)
+    }
+
+    /// What a node keeps for this convolution of its first two inputs.
+    pub(super) fn of<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>, convolution: Convolution) -> Result<Self> {
         let constant = ctx.constant_at(1).filter(|filter| filter.rank() == 4);
         let may_transform = constant.is_some_and(|filter| T::Wide::may_transform(filter.shape()));
         let is_late = may_transform || (constant.is_some() && is_for_words::<T>());
@@ -54,7 +60,6 @@ impl Prepared {
         {
             _ = filter.set(packed);
         }
-        let convolution = Convolution::new(ctx.attrs, Code::Unimplemented)?;
         Ok(Self {
             convolution,
             filter,
@@ -69,6 +74,11 @@ impl Prepared {
         })
     }
 
+    /// The channels of images of this shape.
+    pub(super) fn depth(&self, images: &Shape) -> usize {
+        shape_last(self.convolution.format, images.clone()).last().copied().unwrap_or(0)
+    }
+
     /// Whether [`Convolve::transform`] may make something of a filter that is not constant.
     fn may_transform_once<T: Computed<Wide: Convolve>>(&self, filter: &Tensor) -> bool {
         !self.is_constant && T::Wide::may_transform(filter.shape())
@@ -80,10 +90,21 @@ impl Prepared {
         ctx: &mut RawContext<'_>,
         fuse: impl FnOnce(&RawContext<'_>, &Shape) -> Result<Option<F>>,
     ) -> Result<()> {
-        let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        let output = self.convolved::<T, F>(ctx, ctx.input_at(0)?, fuse)?;
+        ctx.set_output_at(0, output)
+    }
+
+    /// As [`Prepared::compute`], of images in place of input 0.
+    pub(super) fn convolved<T: Computed<Wide: Convolve>, F: Finish<T::Wide>>(
+        &self,
+        ctx: &RawContext<'_>,
+        input: &Tensor,
+        fuse: impl FnOnce(&RawContext<'_>, &Shape) -> Result<Option<F>>,
+    ) -> Result<Tensor> {
+        let filter = ctx.input_at(1)?;
         let input = channels_last(ctx, self.convolution.format, input)?;
         let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let output = output_images(ctx, self.convolution.format, geometry.output(), |output| {
+        output_images(ctx, self.convolution.format, geometry.output(), |output| {
             if output.num_elements() == 0 {
                 return Ok(());
             }
@@ -138,8 +159,7 @@ impl Prepared {
                 let input = widened::<T>(Some(ctx), &input)?;
                 T::Wide::convolve(ctx, &geometry, (&input, &packed), output, finish)
             })
-        })?;
-        ctx.set_output_at(0, output)
+        })
     }
 }
 

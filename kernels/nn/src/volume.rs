@@ -3,12 +3,13 @@
 use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::volume::{Volumes, Windows, ensure_shape, shape_of};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_rows};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{Conv3D, Conv3DBackpropFilterV2, Conv3DBackpropInputV2};
+use kernlink_ops::{Conv3D, Conv3DBackpropFilter, Conv3DBackpropFilterV2, Conv3DBackpropInput, Conv3DBackpropInputV2};
 
 use super::narrow::{computed, gradient, widened};
 
@@ -40,15 +41,25 @@ fn prepared(ctx: &RawConstruction<'_>) -> Result<Volumes> {
 
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16], state = |ctx| prepared(ctx))]
 fn conv3d<T: Computed<Wide: Gemm>>(volumes: &Volumes, ctx: &mut KernelContext<'_, Conv3D>) -> Result<()> {
-    let (input, filter) = (ctx.input(Conv3D::INPUT)?, ctx.input(Conv3D::FILTER)?);
+    let output = convolved::<T>(volumes, ctx, ctx.input(Conv3D::INPUT)?, ctx.input(Conv3D::FILTER)?)?;
+    ctx.set_output(Conv3D::OUTPUT, output)
+}
+
+/// Output 0: the convolution of volumes with a filter.
+pub(super) fn convolved<T: Computed<Wide: Gemm>>(
+    volumes: &Volumes,
+    ctx: &RawContext<'_>,
+    input: &Tensor,
+    filter: &Tensor,
+) -> Result<Tensor> {
     let (windows, depth) = volumes.convolve(input.shape(), filter.shape())?;
-    let mut output = ctx.allocate_output(Conv3D::OUTPUT, windows.output(depth)?)?;
+    let mut output = ctx.allocate_output_at(0, windows.output(depth)?)?;
     if output.num_elements() > 0 {
         let (input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
         let (input, filter) = (input.as_slice::<T::Wide>()?, filter.as_slice::<T::Wide>()?);
         computed::<T>(ctx, &mut output, |output| convolve(ctx, &windows, input, filter, output.as_mut_slice()?))?;
     }
-    ctx.set_output(Conv3D::OUTPUT, output)
+    Ok(output)
 }
 
 /// Each window is computed the same way, however many threads share them.
@@ -91,17 +102,32 @@ fn conv3d_backprop_input<T: Computed<Wide: Gemm>>(
     volumes: &Volumes,
     ctx: &mut KernelContext<'_, Conv3DBackpropInputV2>,
 ) -> Result<()> {
-    type Op = Conv3DBackpropInputV2;
-    let shape = shape_of(ctx.input(Op::INPUT_SIZES)?, "input_sizes")?;
-    let (filter, back) = (ctx.input(Op::FILTER)?, ctx.input(Op::OUT_BACKPROP)?);
+    let shape = shape_of(ctx.input(Conv3DBackpropInputV2::INPUT_SIZES)?, "input_sizes")?;
+    to_input::<T>(volumes, ctx, shape)
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16], state = |ctx| prepared(ctx))]
+#[register_kernel(device = Cpu, T = [f32, f64, f16], label = "custom", state = |ctx| prepared(ctx))]
+#[register_kernel(device = Cpu, T = [f32, f64, f16], label = "eigen_tensor", state = |ctx| prepared(ctx))]
+fn old_conv3d_backprop_input<T: Computed<Wide: Gemm>>(
+    volumes: &Volumes,
+    ctx: &mut KernelContext<'_, Conv3DBackpropInput>,
+) -> Result<()> {
+    let shape = ctx.input(Conv3DBackpropInput::INPUT)?.shape().clone();
+    to_input::<T>(volumes, ctx, shape)
+}
+
+/// Output 0: the gradient of an input of this shape, by the filter and what flows back, inputs 1 and 2.
+fn to_input<T: Computed<Wide: Gemm>>(volumes: &Volumes, ctx: &mut RawContext<'_>, shape: Shape) -> Result<()> {
+    let (filter, back) = (ctx.input_at(1)?, ctx.input_at(2)?);
     let (windows, depth) = volumes.convolve(&shape, filter.shape())?;
     ensure_shape("out_backprop", back.shape(), &windows.output(depth)?)?;
-    let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
     gradient::<T>(ctx, [filter, back], &mut output, |filter, back, output| {
         let target = output.as_mut_slice::<T::Wide>()?;
         back_to_input(ctx, &windows, filter.as_slice()?, back.as_slice()?, target)
     })?;
-    ctx.set_output(Op::OUTPUT, output)
+    ctx.set_output_at(0, output)
 }
 
 /// The products of what flows back with the filter are the gradients of patches, which are added up where they overlap.
@@ -179,17 +205,32 @@ fn conv3d_backprop_filter<T: Computed<Wide: Gemm>>(
     volumes: &Volumes,
     ctx: &mut KernelContext<'_, Conv3DBackpropFilterV2>,
 ) -> Result<()> {
-    type Op = Conv3DBackpropFilterV2;
-    let shape = shape_of(ctx.input(Op::FILTER_SIZES)?, "filter_sizes")?;
-    let (input, back) = (ctx.input(Op::INPUT)?, ctx.input(Op::OUT_BACKPROP)?);
+    let shape = shape_of(ctx.input(Conv3DBackpropFilterV2::FILTER_SIZES)?, "filter_sizes")?;
+    to_filter::<T>(volumes, ctx, shape)
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16], state = |ctx| prepared(ctx))]
+#[register_kernel(device = Cpu, T = [f32, f64], label = "custom", state = |ctx| prepared(ctx))]
+#[register_kernel(device = Cpu, T = [f32, f64], label = "eigen_tensor", state = |ctx| prepared(ctx))]
+fn old_conv3d_backprop_filter<T: Computed<Wide: Gemm>>(
+    volumes: &Volumes,
+    ctx: &mut KernelContext<'_, Conv3DBackpropFilter>,
+) -> Result<()> {
+    let shape = ctx.input(Conv3DBackpropFilter::FILTER)?.shape().clone();
+    to_filter::<T>(volumes, ctx, shape)
+}
+
+/// Output 0: the gradient of a filter of this shape, by the input and what flows back, inputs 0 and 2.
+fn to_filter<T: Computed<Wide: Gemm>>(volumes: &Volumes, ctx: &mut RawContext<'_>, shape: Shape) -> Result<()> {
+    let (input, back) = (ctx.input_at(0)?, ctx.input_at(2)?);
     let (windows, depth) = volumes.convolve(input.shape(), &shape)?;
     ensure_shape("out_backprop", back.shape(), &windows.output(depth)?)?;
-    let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
     gradient::<T>(ctx, [input, back], &mut output, |input, back, output| {
         let target = output.as_mut_slice::<T::Wide>()?;
         back_to_filter(ctx, &windows, input.as_slice()?, back.as_slice()?, target)
     })?;
-    ctx.set_output(Op::OUTPUT, output)
+    ctx.set_output_at(0, output)
 }
 
 fn back_to_filter<T: Gemm>(

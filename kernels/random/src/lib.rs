@@ -12,6 +12,7 @@
 extern crate kernlink_framework as kernlink;
 
 mod binomial;
+mod candidates;
 mod divisor;
 mod drawn;
 mod fill;

@@ -35,6 +35,8 @@ mod quantized;
 mod ragged;
 #[cfg(feature = "random")]
 mod random;
+#[cfg(feature = "nn")]
+mod recurrent;
 mod reductions;
 mod resized_images;
 mod scans;
@@ -66,6 +68,8 @@ pub(crate) const BY_MACROS: usize = sum_of(&[
     convolutions::BY_MACROS,
     #[cfg(feature = "nn")]
     normalisation::BY_MACROS,
+    #[cfg(feature = "nn")]
+    recurrent::BY_MACROS,
     #[cfg(feature = "sparse")]
     picked::BY_MACROS,
 ]);

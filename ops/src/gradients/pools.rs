@@ -1,6 +1,7 @@
 //! Pools of images.
 
 use kernlink::Result;
+use kernlink::dtype::DataType;
 use kernlink::gradient::{GradientScope, NoGradient, ShapeOf, Value};
 use kernlink_macros::register_gradient;
 
@@ -221,4 +222,33 @@ fn max_pool_grad_with_argmax_gradient(
     let rows = concat_v2(g, [count, size], 0).build()?;
     let flat = reshape(g, d_output, rows).build()?;
     Ok((nothing, gather_v2(g, flat, argmax, 1).batch_dims(1).build()?, NoGradient))
+}
+
+#[register_gradient(op = FractionalMaxPool)]
+fn fractional_max_pool_gradient(
+    g: &mut GradientScope<'_>,
+    overlapping: bool,
+    value: Value,
+    output: Value,
+    row_pooling_sequence: Value,
+    col_pooling_sequence: Value,
+    d_output: Value,
+) -> Result<Value> {
+    let flow = fractional_max_pool_grad(g, value, output, d_output, row_pooling_sequence, col_pooling_sequence);
+    flow.overlapping(overlapping).build()
+}
+
+#[register_gradient(op = FractionalAvgPool)]
+fn fractional_avg_pool_gradient(
+    g: &mut GradientScope<'_>,
+    overlapping: bool,
+    value: ShapeOf,
+    row_pooling_sequence: Value,
+    col_pooling_sequence: Value,
+    d_output: Value,
+) -> Result<Value> {
+    let dims = g.dims(&value)?;
+    let dims = if g.dtype(dims)? == DataType::Int64 { dims } else { cast(g, dims, DataType::Int64).build()? };
+    let flow = fractional_avg_pool_grad(g, dims, d_output, row_pooling_sequence, col_pooling_sequence);
+    flow.overlapping(overlapping).build()
 }

@@ -41,6 +41,31 @@ pub enum VolumeConvolutions {
     Conv3DBackpropFilterV2,
 }
 
+#[register_op(
+    input("input: T", "`[batch, depth, height, width, channels]`."),
+    input("filter: T", "`[depth, height, width, input channels, output channels]`."),
+    input("out_backprop: T", "What flows back into the convolution: of the shape of its output."),
+    output("output: T"),
+    attr("T: {half, float, double}"),
+    attr("strides: list(int) >= 5", "The window's step in each dimension of the input; 1 for batch and channels."),
+    attr("padding: {'SAME', 'VALID'}", "`VALID` keeps windows inside, `SAME` adds zeros around."),
+    attr("dilations: list(int) = [1, 1, 1, 1, 1]", "The distance between a window's elements; 1 on a CPU.")
+)]
+pub enum OldVolumeGradients {
+    /// The gradient of [`Conv3D`] with respect to its input, which is given for its shape.
+    #[op(
+        deprecated(10, "Use Conv3DBackpropInputV2"),
+        shape_fn = shapes::unchanged_shape_with_rank::<5>,
+    )]
+    Conv3DBackpropInput,
+    /// The gradient of [`Conv3D`] with respect to its filter, which is given for its shape.
+    #[op(
+        deprecated(10, "Use Conv3DBackpropFilterV2"),
+        shape_fn = |c| shapes::output_shape(c, c.with_rank(c.input(1), 5)?),
+    )]
+    Conv3DBackpropFilter,
+}
+
 /// Output 0 has the shape that input `INDEX` holds, of rank 5.
 fn five_sizes<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = c.make_shape_from_shape_tensor(INDEX)?;

@@ -9,23 +9,6 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 
 /// As in TensorFlow.
 #[register_op(
-    attr("T: {half, bfloat16, float, double, int32}"),
-    attr("strides: list(int)"),
-    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
-    attr("explicit_paddings: list(int) = []"),
-    attr("data_format: {'CHANNELS_FIRST', 'CHANNELS_LAST'} = 'CHANNELS_LAST'"),
-    attr("dilations: list(int) = []"),
-    attr("batch_dims: int = 1"),
-    attr("groups: int = 1"),
-    input("input: T"),
-    input("filter: T"),
-    output("output: T"),
-    shape_fn = shapes::conv_shape,
-)]
-pub(crate) struct Conv;
-
-/// As in TensorFlow.
-#[register_op(
     attr("output_types: list(type) >= 1"),
     attr("output_shapes: list(shape) >= 1"),
     input("iterator: resource"),

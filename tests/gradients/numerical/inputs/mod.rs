@@ -1,6 +1,7 @@
 //! Functions of ops that no case of TensorFlow's has, or has at a point without slopes.
 
 mod arrays;
+mod networks;
 mod state;
 
 use kernlink::dtype::Complex64;
@@ -21,6 +22,7 @@ pub(super) fn functions() -> Vec<Function> {
     sparse(&mut all);
     transforms(&mut all);
     arrays::functions(&mut all);
+    networks::functions(&mut all);
     state::functions(&mut all);
     all.0
 }
