@@ -89,7 +89,8 @@ fn inflate(stream: &mut Decompress, rest: &mut &[u8], out: &mut Vec<u8>) -> Resu
     }
 }
 
-fn unzlib(mut bytes: &[u8]) -> Result<Vec<u8>> {
+/// What a zlib stream holds, as far as it goes.
+pub(super) fn unzlib(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     // What stands behind the stream does not count.
     inflate(&mut Decompress::new(true), &mut bytes, &mut out)?;

@@ -7,9 +7,9 @@ mod compressed;
 mod csv;
 mod example;
 mod json;
-//mod message;
+mod message;
 mod sequence;
-//mod single_sequence;
+mod single_sequence;
 mod tensor;
 mod wire;
 

@@ -251,7 +251,7 @@ fn to_number(ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
     /// Sets the output to the number in each string.
     fn parse<T: Parsed>(ctx: &mut RawContext<'_>) -> Result<()> {
         map(ctx, 4, |text| {
-            parse_number(text).ok_or_else(|| {
+            parse_number::<T>(text).ok_or_else(|| {
                 let text = shortened_bytes(text);
                 Error::invalid_argument(format!("StringToNumberOp could not correctly convert string: {text}"))
             })
