@@ -145,7 +145,8 @@ impl OpKernel<Mfcc> for MfccKernel {
                     continue;
                 }
                 for (place, cosines) in row.iter_mut().zip(self.cosines.chunks_exact(self.bands)) {
-                    *place = cosines.iter().zip(&strengths).map(|(cosine, strength)| cosine * strength).sum::<f64>() as f32;
+                    *place =
+                        cosines.iter().zip(&strengths).map(|(cosine, strength)| cosine * strength).sum::<f64>() as f32;
                 }
             }
             Ok(())

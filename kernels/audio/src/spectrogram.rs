@@ -34,7 +34,11 @@ impl OpKernel<AudioSpectrogram> for SpectrogramKernel {
             "stride must be > 0, got {}",
             attrs.stride
         );
-        ensure!(size <= LONGEST, ResourceExhausted, "a window of {size} samples is too long: at most {LONGEST} are taken");
+        ensure!(
+            size <= LONGEST,
+            ResourceExhausted,
+            "a window of {size} samples is too long: at most {LONGEST} are taken"
+        );
         let size = size as usize;
         let hann = |index: usize| 0.5 - 0.5 * (2.0 * std::f64::consts::PI * index as f64 / size as f64).cos();
         Ok(Self {

@@ -2,14 +2,18 @@
 //!
 //! As TensorFlow's, it gives what there is of a string that was cut, and fails only if bytes are wrong.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
 use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::tensor::scratch::MakeRoom;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::DecodeCompressed;
+use zlib_rs::crc32::crc32;
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+/// How far back a stream may refer: 2 to this power.
+const WINDOW_BITS: u8 = 15;
 
 /// The most bytes that a string has.
 const MOST: usize = i32::MAX as usize;
@@ -63,28 +67,32 @@ fn wrong(what: &str) -> Error {
     Error::data_loss(format!("the string cannot be decompressed: {what}"))
 }
 
-/// Appends what a stream holds; true if it is whole. `rest` begins behind it then.
-fn inflate(stream: &mut Decompress, rest: &mut &[u8], out: &mut Vec<u8>) -> Result<bool> {
+/// What came of a stream.
+enum End {
+    /// It is whole.
+    Whole,
+    /// Bytes are missing, or there is more than a string may hold.
+    Cut,
+}
+
+/// Appends what a stream holds. `rest` begins behind it then.
+fn inflate(stream: &mut Inflate, rest: &mut &[u8], out: &mut Vec<u8>) -> Result<End> {
     loop {
-        if out.len() == out.capacity() {
-            out.make_room(rest.len().saturating_mul(4).clamp(256, 1 << 20))?;
-        }
+        let start = out.len();
+        let more = rest.len().saturating_mul(4).clamp(256, 1 << 18);
+        scratch::resize(out, start + more, 0)?;
         let (read, written) = (stream.total_in(), stream.total_out());
-        let status = stream
-            .decompress_vec(rest, out, FlushDecompress::None)
-            .map_err(|error| wrong(&error.to_string()))?;
+        let status = stream.decompress(rest, &mut out[start..], InflateFlush::NoFlush);
+        let written = (stream.total_out() - written) as usize;
+        out.truncate((start + written).min(MOST));
+        let status = status.map_err(|error| wrong(stream.error_message().unwrap_or(error.as_str())))?;
         *rest = &rest[(stream.total_in() - read) as usize..];
         if status == Status::StreamEnd {
-            return Ok(true);
+            return Ok(End::Whole);
         }
-        if out.len() > MOST {
-            out.truncate(MOST);
-            return Ok(false);
-        }
-        // Without progress, though there is room, bytes are missing.
-        let is_stuck = stream.total_in() == read && stream.total_out() == written;
-        if is_stuck && out.len() < out.capacity() {
-            return Ok(false);
+        // Though there was room, nothing more came: bytes are missing.
+        if written < more || out.len() == MOST {
+            return Ok(End::Cut);
         }
     }
 }
@@ -93,26 +101,27 @@ fn inflate(stream: &mut Decompress, rest: &mut &[u8], out: &mut Vec<u8>) -> Resu
 pub(super) fn unzlib(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     // What stands behind the stream does not count.
-    inflate(&mut Decompress::new(true), &mut bytes, &mut out)?;
+    inflate(&mut Inflate::new(true, WINDOW_BITS), &mut bytes, &mut out)?;
     Ok(out)
 }
 
-/// The members of a gzip file, one behind the other.
+/// The members of a gzip file, one behind the other. As in TensorFlow one that holds nothing is the last.
 fn gunzip(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     while let Some(length) = gzip_header(bytes)? {
         bytes = &bytes[length..];
         let start = out.len();
-        if !inflate(&mut Decompress::new(false), &mut bytes, &mut out)? {
+        if let End::Cut = inflate(&mut Inflate::new(false, WINDOW_BITS), &mut bytes, &mut out)? {
             break;
         }
-        let mut crc = Crc::new();
-        crc.update(&out[start..]);
         // Each half of the trailer is looked at once it is there.
-        for (value, name) in [(crc.sum(), "data"), ((out.len() - start) as u32, "length")] {
+        for (value, name) in [(crc32(0, &out[start..]), "data"), ((out.len() - start) as u32, "length")] {
             let Some((stored, behind)) = bytes.split_first_chunk::<4>() else { return Ok(out) };
             ensure!(u32::from_le_bytes(*stored) == value, DataLoss, "incorrect {name} check in a gzip string");
             bytes = behind;
+        }
+        if out.len() == start {
+            break;
         }
     }
     Ok(out)
@@ -145,9 +154,11 @@ fn gzip_header(bytes: &[u8]) -> Result<Option<usize>> {
     }
     if flags & CRC != 0 {
         let Some(&[low, high]) = bytes.get(at..at + 2) else { return Ok(None) };
-        let mut crc = Crc::new();
-        crc.update(&bytes[..at]);
-        ensure!(u16::from_le_bytes([low, high]) == crc.sum() as u16, DataLoss, "a gzip header has an incorrect check");
+        ensure!(
+            u16::from_le_bytes([low, high]) == crc32(0, &bytes[..at]) as u16,
+            DataLoss,
+            "a gzip header has an incorrect check"
+        );
         at += 2;
     }
     Ok((at <= bytes.len()).then_some(at))

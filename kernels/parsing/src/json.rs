@@ -392,7 +392,19 @@ mod tests {
     #[test]
     fn malformed_text_is_refused() {
         let deep = format!("{{\"features\":{{\"feature\":{{\"a\":{{\"int64List\":{{\"value\":{}", "[".repeat(100_000));
-        for text in ["", "{", "{\"", "{\"a", "{\"features\"", "{\"features\":", "{a:1}", "{\"\\", "{\"\\u", "{\"\\ud83d\\u", &deep] {
+        for text in [
+            "",
+            "{",
+            "{\"",
+            "{\"a",
+            "{\"features\"",
+            "{\"features\":",
+            "{a:1}",
+            "{\"\\",
+            "{\"\\u",
+            "{\"\\ud83d\\u",
+            &deep,
+        ] {
             assert!(example(text.as_bytes()).is_err(), "{text:.40}");
         }
         let whole = br#"{"features":{"feature":{"a":{"int64List":{"value":[1,"2",-3e0]}},"b\u00e9":{"bytesList":{"value":["YQ=="]}}}}}"#;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 use kernlink::dtype::{DataType, TString};
+use kernlink::ensure;
 use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
-use kernlink::ensure;
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::SequenceAttrs;
 use kernlink_ops::{ParseSequenceExample, ParseSequenceExampleV2};
@@ -271,7 +271,7 @@ fn extract<'a>(batch: &Batch<'a>, context: &mut Half<'a>, lists: &mut Half<'a>) 
             let length = reader.length().ok_or_else(malformed)?;
             let outer = reader.push_limit(length);
             while !reader.at_end() {
-                let entry = if reader.expect(delimited(1)) { reader.entry() } else { None };
+                let entry = if reader.expect(delimited(1)) { reader.entry(true) } else { None };
                 let (key, value) = entry.ok_or_else(malformed)?;
                 if let Some(&index) = half.by_key.get(key) {
                     half.features[index].found[message] = Some(value);
@@ -446,7 +446,9 @@ fn parse_context(half: &Half<'_>, defaults: InputList<'_>, batch: &Batch<'_>) ->
     for ((&feature, &dtype), &splits) in half.ragged.iter().zip(&half.attrs.ragged_types).zip(&half.attrs.split_types) {
         let (values, counts) = with_type!(dtype, T => context_values::<T>(&half.features[feature], batch)?);
         parsed.ragged_values.push(values);
-        parsed.outer_splits.push(splits_tensor(splits, &ends(&counts)?, usize::from(batch.is_batch))?);
+        // Only several messages have row splits.
+        let ends = if batch.is_batch { ends(&counts)? } else { Vec::new() };
+        parsed.outer_splits.push(splits_tensor(splits, &ends)?);
     }
     Ok(parsed)
 }
@@ -529,8 +531,9 @@ fn parse_lists(half: &Half<'_>, may_miss: &[bool], batch: &Batch<'_>) -> Result<
     for ((&feature, &dtype), &splits) in half.ragged.iter().zip(&half.attrs.ragged_types).zip(&half.attrs.split_types) {
         let (values, counts, rows) = with_type!(dtype, T => list_values::<T>(&half.features[feature], batch)?);
         parsed.ragged_values.push(values);
-        parsed.inner_splits.push(splits_tensor(splits, &ends(&counts)?, 1)?);
-        parsed.outer_splits.push(splits_tensor(splits, &ends(&rows)?, usize::from(batch.is_batch))?);
+        parsed.inner_splits.push(splits_tensor(splits, &ends(&counts)?)?);
+        let ends = if batch.is_batch { ends(&rows)? } else { Vec::new() };
+        parsed.outer_splits.push(splits_tensor(splits, &ends)?);
     }
     Ok(parsed)
 }
@@ -694,7 +697,11 @@ impl OpKernel<ParseSequenceExampleV2> for ParseSequenceExampleV2Kernel {
         };
         let keys = [
             [keys(Op::CONTEXT_SPARSE_KEYS)?, keys(Op::CONTEXT_DENSE_KEYS)?, keys(Op::CONTEXT_RAGGED_KEYS)?],
-            [keys(Op::FEATURE_LIST_SPARSE_KEYS)?, keys(Op::FEATURE_LIST_DENSE_KEYS)?, keys(Op::FEATURE_LIST_RAGGED_KEYS)?],
+            [
+                keys(Op::FEATURE_LIST_SPARSE_KEYS)?,
+                keys(Op::FEATURE_LIST_DENSE_KEYS)?,
+                keys(Op::FEATURE_LIST_RAGGED_KEYS)?,
+            ],
         ];
         let may_miss = ctx.input(Op::FEATURE_LIST_DENSE_MISSING_ASSUMED_EMPTY)?.as_slice::<bool>()?;
         let defaults = ctx.input_list(Op::CONTEXT_DENSE_DEFAULTS);

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 use kernlink::dtype::{DataType, TString};
+use kernlink::ensure;
 use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
-use kernlink::ensure;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ParseSingleSequenceExample;
 use kernlink_ops::shapes::SequenceAttrs;
@@ -197,13 +197,15 @@ impl<'a> Sequence<'a> {
         fields(bytes, |number, kind, rest| {
             match (number, kind) {
                 (1, DELIMITED) => entries(delimited(rest)?, &mut sequence.context, Feature::merge)?,
-                (2, DELIMITED) => entries(delimited(rest)?, &mut sequence.lists, |list: &mut Vec<Feature<'a>>, bytes| {
-                    parts(bytes, |bytes| {
-                        let mut feature = Feature::default();
-                        feature.merge(bytes)?;
-                        scratch::push(list, feature)
-                    })
-                })?,
+                (2, DELIMITED) => {
+                    entries(delimited(rest)?, &mut sequence.lists, |list: &mut Vec<Feature<'a>>, bytes| {
+                        parts(bytes, |bytes| {
+                            let mut feature = Feature::default();
+                            feature.merge(bytes)?;
+                            scratch::push(list, feature)
+                        })
+                    })?
+                }
                 _ => return Ok(false),
             }
             Ok(true)
@@ -319,8 +321,10 @@ impl OpKernel<ParseSingleSequenceExample> for ParseSingleSequenceExampleKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, ParseSingleSequenceExample>) -> Result<()> {
         type Op = ParseSingleSequenceExample;
         let context_dense = keys(ctx.input_list(Op::CONTEXT_DENSE_KEYS), &self.context_dense, "context_dense_keys")?;
-        let context_sparse = keys(ctx.input_list(Op::CONTEXT_SPARSE_KEYS), &self.context_sparse, "context_sparse_keys")?;
-        let list_dense = keys(ctx.input_list(Op::FEATURE_LIST_DENSE_KEYS), &self.list_dense, "feature_list_dense_keys")?;
+        let context_sparse =
+            keys(ctx.input_list(Op::CONTEXT_SPARSE_KEYS), &self.context_sparse, "context_sparse_keys")?;
+        let list_dense =
+            keys(ctx.input_list(Op::FEATURE_LIST_DENSE_KEYS), &self.list_dense, "feature_list_dense_keys")?;
         let list_sparse =
             keys(ctx.input_list(Op::FEATURE_LIST_SPARSE_KEYS), &self.list_sparse, "feature_list_sparse_keys")?;
         let may_miss = ctx.input(Op::FEATURE_LIST_DENSE_MISSING_ASSUMED_EMPTY)?;

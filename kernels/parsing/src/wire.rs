@@ -116,12 +116,21 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// One entry of a map from names to messages: both must be there, in order, and nothing else.
-    pub(super) fn entry(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+    /// One entry of a map from names to messages: two fields, each the name or the message, and nothing else. `is_strict` says
+    /// that the name must be the first, as in a SequenceExample.
+    pub(super) fn entry(&mut self, is_strict: bool) -> Option<(&'a [u8], &'a [u8])> {
         let length = self.length()?;
         let outer = self.push_limit(length);
-        let name = if self.expect(delimited(1)) { self.string()? } else { return None };
-        let value = if self.expect(delimited(2)) { self.string()? } else { return None };
+        let (mut name, mut value) = (&[][..], &[][..]);
+        for place in 0..2 {
+            if self.expect(delimited(1)) && !(is_strict && place == 1) {
+                name = self.string()?;
+            } else if self.expect(delimited(2)) && !(is_strict && place == 0) {
+                value = self.string()?;
+            } else {
+                return None;
+            }
+        }
         if !self.at_end() {
             return None;
         }

@@ -266,4 +266,3 @@ fn to_number(ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
         _ => parse::<u64>(ctx),
     }
 }
-

@@ -1,8 +1,8 @@
 //! SequenceExamples: features of the whole, and lists of features.
 
+use kernlink::Result;
 use kernlink::shape::PartialShape;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
-use kernlink::Result;
 use kernlink_macros::register_op;
 
 use crate::shapes::{FeatureShapes, SequenceAttrs};
@@ -144,7 +144,7 @@ pub struct ParseSequenceExample;
     output("context_sparse_shapes: Ncontext_sparse * int64", "`[2]`; `[1]` of one."),
     output("context_dense_values: Tcontext_dense", "`[examples]`, unless it is one, followed by the feature's shape."),
     output("context_ragged_values: context_ragged_value_types", "`[n]`"),
-    output("context_ragged_row_splits: context_ragged_split_types", "`[examples + 1]`; a scalar of one."),
+    output("context_ragged_row_splits: context_ragged_split_types", "`[examples + 1]`; empty of one."),
     output("feature_list_sparse_indices: Nfeature_list_sparse * int64", "`[n, 3]`; `[n, 2]` of one."),
     output("feature_list_sparse_values: feature_list_sparse_types", "`[n]`"),
     output("feature_list_sparse_shapes: Nfeature_list_sparse * int64", "`[3]`; `[2]` of one."),
@@ -154,7 +154,7 @@ pub struct ParseSequenceExample;
     ),
     output("feature_list_dense_lengths: Nfeature_list_dense * int64", "How long the lists are."),
     output("feature_list_ragged_values: feature_list_ragged_value_types", "`[n]`"),
-    output("feature_list_ragged_outer_splits: feature_list_ragged_split_types", "`[examples + 1]`; a scalar of one."),
+    output("feature_list_ragged_outer_splits: feature_list_ragged_split_types", "`[examples + 1]`; empty of one."),
     output("feature_list_ragged_inner_splits: feature_list_ragged_split_types", "`[features + 1]`"),
     shape_fn = |c| {
         let examples = c.with_rank_at_most(c.input(0), 1)?;

@@ -118,10 +118,15 @@ impl SequenceAttrs<'_> {
             ensure_as_many(&dense, self.dense, &[(&name("dense_keys"), dense_keys)])?;
         }
         ensure_as_many(&sparse, self.sparse, &[(&name("sparse_types"), self.sparse_types.len())])?;
-        let lists = [(&*name("dense_types"), self.dense_types.len()), (&*name("dense_shapes"), self.dense_shapes.len())];
+        let lists =
+            [(&*name("dense_types"), self.dense_types.len()), (&*name("dense_shapes"), self.dense_shapes.len())];
         ensure_as_many(&dense, self.dense, &lists)?;
         let splits = self.ragged_split_types.len();
-        ensure_as_many(&name("ragged"), self.ragged_value_types.len() as i64, &[(&name("ragged_split_types"), splits)])?;
+        ensure_as_many(
+            &name("ragged"),
+            self.ragged_value_types.len() as i64,
+            &[(&name("ragged_split_types"), splits)],
+        )?;
         let known = |(index, shape): (usize, &PartialShape)| match shape.to_shape() {
             Some(shape) => Ok(shape),
             None => bail!(InvalidArgument, "{}[{index}] is {shape}: all sizes must be known", name("dense_shapes")),

@@ -286,7 +286,7 @@ pub(super) fn parse(
             start += buffer.values.len();
         }
         parsed.ragged_values.push(merge_values(feature.dtype, buffers)?);
-        parsed.ragged_splits.push(splits_tensor(splits, &ends, 1)?);
+        parsed.ragged_splits.push(splits_tensor(splits, &ends)?);
     }
     Ok(parsed)
 }

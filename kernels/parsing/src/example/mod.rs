@@ -57,9 +57,8 @@ fn find<'a>(
     drops_empty: impl Fn(usize) -> bool,
     found: &mut [Option<Found<'a>>],
 ) -> Result<()> {
-    let malformed = || {
-        Error::invalid_argument(format!("Could not parse example input, value: '{}'", shortened_bytes(example)))
-    };
+    let malformed =
+        || Error::invalid_argument(format!("Could not parse example input, value: '{}'", shortened_bytes(example)));
     found.fill(None);
     let mut reader = Reader::new(example);
     while !reader.at_end() {
@@ -70,7 +69,7 @@ fn find<'a>(
         let length = reader.length().ok_or_else(malformed)?;
         let outer = reader.push_limit(length);
         while !reader.at_end() {
-            let entry = if reader.expect(delimited(1)) { reader.entry() } else { None };
+            let entry = if reader.expect(delimited(1)) { reader.entry(false) } else { None };
             let (name, value) = entry.ok_or_else(malformed)?;
             if let Some(&slot) = config.slots.get(name) {
                 let mut feature = Reader::new(value);
@@ -178,7 +177,9 @@ impl Dense<'_> {
     /// The feature is not there, and must be.
     fn is_required(&self, name: &str) -> Error {
         let (key, dtype) = (shortened_bytes(self.key), self.dtype);
-        Error::invalid_argument(format!("{name}Feature: {key} (data type: {dtype}) is required but could not be found."))
+        Error::invalid_argument(format!(
+            "{name}Feature: {key} (data type: {dtype}) is required but could not be found."
+        ))
     }
 }
 
@@ -391,9 +392,8 @@ fn feature_error(name: Option<(&str, usize)>, key: &[u8], what: &str) -> Error {
 }
 
 /// The row splits of a ragged tensor, of the dtype that an attr says.
-pub(super) fn splits_tensor(dtype: DataType, splits: &[usize], rank: usize) -> Result<Tensor> {
-    let shape: Vec<usize> = if rank == 0 { Vec::new() } else { vec![splits.len()] };
-    let mut tensor = Tensor::zeros(dtype, &shape[..])?;
+pub(super) fn splits_tensor(dtype: DataType, splits: &[usize]) -> Result<Tensor> {
+    let mut tensor = Tensor::alloc(dtype, [splits.len()])?;
     match dtype {
         DataType::Int32 => tensor.as_mut_slice::<i32>()?.iter_mut().zip(splits).for_each(|(to, &at)| *to = at as i32),
         DataType::Int64 => tensor.as_mut_slice::<i64>()?.iter_mut().zip(splits).for_each(|(to, &at)| *to = at as i64),

@@ -88,7 +88,7 @@ pub(super) fn parse(config: &Config<'_>, example: &TString) -> Result<Parsed> {
     for (feature, &splits) in config.ragged.iter().zip(config.split_dtypes) {
         parsed.ragged_values.push(listed(feature.key, feature.dtype)?);
         // Only several Examples have row splits.
-        parsed.ragged_splits.push(splits_tensor(splits, &[], 1)?);
+        parsed.ragged_splits.push(splits_tensor(splits, &[])?);
     }
     Ok(parsed)
 }

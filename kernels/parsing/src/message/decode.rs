@@ -140,7 +140,8 @@ impl OpKernel<DecodeProtoV2> for DecodeProtoKernel {
         ensure!(!given.is_empty(), InvalidArgument, "Bufs argument must contain at least one value");
         let reserialized = match &self.whole {
             Some(descriptor) => {
-                let messages = given.iter().map(|message| reserialize(descriptor, message, self.is_text).map(TString::from));
+                let messages =
+                    given.iter().map(|message| reserialize(descriptor, message, self.is_text).map(TString::from));
                 scratch::collected_ok(messages)?
             }
             None => Vec::new(),
@@ -235,7 +236,7 @@ enum Found<'m> {
 }
 
 /// The bits of a number.
-fn scalar(rest: &mut &[u8], ty: Type) -> Result<u64> {
+pub(super) fn scalar(rest: &mut &[u8], ty: Type) -> Result<u64> {
     const CUT: &str = "a number is cut";
     match ty.wire_type() {
         FIXED64 => Ok(u64::from_le_bytes(take(rest, 8, CUT)?.try_into().unwrap_or_default())),
@@ -245,7 +246,7 @@ fn scalar(rest: &mut &[u8], ty: Type) -> Result<u64> {
 }
 
 /// How many numbers there are.
-fn packed_count(ty: Type, bytes: &[u8]) -> Result<usize> {
+pub(super) fn packed_count(ty: Type, bytes: &[u8]) -> Result<usize> {
     let size = match ty.wire_type() {
         FIXED64 => 8,
         FIXED32 => 4,

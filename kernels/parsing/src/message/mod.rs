@@ -130,9 +130,14 @@ pub(super) fn skip(rest: &mut &[u8], number: u32, wire_type: u64, nested: usize)
         START_GROUP if nested < MOST_NESTED => loop {
             let key = varint(rest, "a group has no end")?;
             if key & 7 == END_GROUP {
-                return if key >> 3 == u64::from(number) { Ok(()) } else { Err(malformed("a group has another's end")) };
+                return if key >> 3 == u64::from(number) {
+                    Ok(())
+                } else {
+                    Err(malformed("a group has another's end"))
+                };
             }
-            let inner = u32::try_from(key >> 3).ok().filter(|&inner| inner != 0).ok_or_else(|| malformed("a key is none"))?;
+            let inner =
+                u32::try_from(key >> 3).ok().filter(|&inner| inner != 0).ok_or_else(|| malformed("a key is none"))?;
             skip(rest, inner, key & 7, nested + 1)?;
         },
         _ => return Err(malformed("a field is of an unknown kind, or nested too deeply")),
