@@ -213,6 +213,9 @@ def strange_examples():
         for d, value in by_dtype.items():
             yield from both(d, tag, config[d], example(a=value))
             yield from both(d, tag + "-sparse", config[d], example(b=value))
+    for d in TYPES:
+        for tag, c in (("key-twice", Config([("b", d, [2], default(d, (2,)))], [("a", d), ("a", d)])), ("key-of-two-kinds", Config([("a", d, [2], default(d, (2,)))], [("a", d)]))):
+            yield from both(d, tag, c, example(a=a(d), b=a(d)))
     d = "int64"
     x, y = example(a=a(d)), example(a=feature(d, [7, 8]), b=a(d, 1))
     entries = {

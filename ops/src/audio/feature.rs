@@ -24,14 +24,13 @@ fn spectrogram_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (window, stride): (i64, i64) = (c.attr("window_size")?, c.attr("stride")?);
     ensure!(window > 1, InvalidArgument, "window_size must be > 1, got {window}");
     ensure!(stride > 0, InvalidArgument, "stride must be > 0, got {stride}");
-    // TensorFlow takes the first dimension for the channels here.
-    let windows = match c.value(c.dim(input, 1)) {
+    let windows = match c.value(c.dim(input, 0)) {
         Some(samples) if samples < window => c.make_dim(0),
         Some(samples) => c.make_dim(1 + (samples - window) / stride),
         None => c.unknown_dim(),
     };
     let frequencies = c.make_dim(1 + (window as u64).next_power_of_two() as i64 / 2);
-    shapes::output_shape(c, c.make_shape([c.dim(input, 0), windows, frequencies]))
+    shapes::output_shape(c, c.make_shape([c.dim(input, 1), windows, frequencies]))
 }
 
 /// The mel-frequency cepstrum of spectrograms.

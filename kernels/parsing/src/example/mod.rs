@@ -112,14 +112,11 @@ impl<'a> Config<'a> {
         );
         let mut slots = HashMap::with_hasher(FixedState::default());
         slots.make_room(dense.len() + sparse.len() + ragged.len())?;
-        for (slot, &key) in dense.iter().chain(&sparse).chain(&ragged).enumerate() {
-            // TensorFlow looks for a hash without collisions then, in vain.
-            ensure!(
-                slots.insert(key, slot).is_none(),
-                Internal,
-                "the key '{}' is given twice: each feature has one key",
-                shortened_bytes(key)
-            );
+        let keys = dense.iter().chain(&sparse).chain(&ragged);
+        let is_new = |(slot, &key): (usize, &&'a [u8])| slots.insert(key, slot).is_none();
+        if !keys.enumerate().all(is_new) {
+            // TensorFlow finds no feature at all where a key is given twice.
+            slots.clear();
         }
         let listed = |keys: Vec<&'a [u8]>, dtypes: &[DataType]| {
             keys.into_iter().zip(dtypes).map(|(key, &dtype)| Listed { key, dtype }).collect()
