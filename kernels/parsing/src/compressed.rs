@@ -106,7 +106,7 @@ pub(super) fn unzlib(mut bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// The members of a gzip file, one behind the other. As in TensorFlow one that holds nothing is the last.
-fn gunzip(mut bytes: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn gunzip(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     while let Some(length) = gzip_header(bytes)? {
         bytes = &bytes[length..];

@@ -37,7 +37,7 @@ fn decode(ctx: &mut KernelContext<'_, DecodeJSONExample>) -> Result<()> {
 }
 
 /// The serialized Example.
-fn example(text: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn example(text: &[u8]) -> Result<Vec<u8>> {
     let mut parser = Parser { text, at: 0, nested: 0 };
     let mut example = Message::default();
     parser.object(|parser, name| match name {

@@ -3,6 +3,8 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+#[cfg(test)]
+mod broken;
 mod compressed;
 mod csv;
 mod example;

@@ -35,7 +35,7 @@ type Map<'a, T> = HashMap<&'a [u8], T, FixedState>;
 
 /// What a message says.
 #[derive(Default)]
-struct Sequence<'a> {
+pub(super) struct Sequence<'a> {
     context: Map<'a, Feature<'a>>,
     lists: Map<'a, Vec<Feature<'a>>>,
 }
@@ -192,7 +192,7 @@ fn integers(bytes: &[u8], list: &mut Vec<i64>) -> Result<()> {
 }
 
 impl<'a> Sequence<'a> {
-    fn parse(bytes: &'a [u8]) -> Result<Sequence<'a>> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Sequence<'a>> {
         let mut sequence = Sequence::default();
         fields(bytes, |number, kind, rest| {
             match (number, kind) {

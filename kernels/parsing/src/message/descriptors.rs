@@ -13,7 +13,7 @@ use super::super::compressed::unzlib;
 
 /// The types that a source declares.
 #[derive(Clone)]
-pub(super) struct Types {
+pub(in super::super) struct Types {
     pub(super) pool: DescriptorPool,
     /// The same types, for parsing whole messages: strings of `proto2` files are bytes, as they need not be UTF-8.
     lenient: DescriptorPool,
@@ -39,7 +39,7 @@ impl Types {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if it is none of these.
-    pub(super) fn of(source: &TString) -> Result<Types> {
+    pub(in super::super) fn of(source: &TString) -> Result<Types> {
         let from_file = || {
             let name = std::str::from_utf8(source).ok()?;
             Types::new(&std::fs::read(name).ok()?)
@@ -62,14 +62,14 @@ impl Types {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is none.
-    pub(super) fn message(&self, name: &str) -> Result<MessageDescriptor> {
+    pub(in super::super) fn message(&self, name: &str) -> Result<MessageDescriptor> {
         self.pool
             .get_message_by_name(name)
             .ok_or_else(|| Error::invalid_argument(format!("No descriptor found for message type {name}")))
     }
 
     /// The type of this name for parsing whole messages.
-    pub(super) fn lenient_message(&self, name: &str) -> Option<MessageDescriptor> {
+    pub(in super::super) fn lenient_message(&self, name: &str) -> Option<MessageDescriptor> {
         self.lenient.get_message_by_name(name)
     }
 }

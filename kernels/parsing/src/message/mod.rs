@@ -5,10 +5,14 @@ mod descriptors;
 mod encode;
 mod sanitize;
 
+#[cfg(test)]
+pub(super) use descriptors::Types;
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink_kernels_common::wire::read_varint;
 use prost_reflect::Kind;
+#[cfg(test)]
+pub(super) use sanitize::reserialize;
 
 /// The type of a field: how it is written, and what its bits mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::{
 ///
 /// # Errors
 /// DATA_LOSS if they hold none, or one that lacks a required field; RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn reserialize(descriptor: &MessageDescriptor, bytes: &[u8], is_text: bool) -> Result<Vec<u8>> {
+pub(in super::super) fn reserialize(descriptor: &MessageDescriptor, bytes: &[u8], is_text: bool) -> Result<Vec<u8>> {
     if !is_text {
         return normalize(descriptor, bytes, 0);
     }
