@@ -9,6 +9,8 @@
 //! | `kernlink-kernels-nn` | `nn` | convolution, pooling, normalisation, losses |
 //! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
 //! | `kernlink-kernels-image-codecs` | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
+//! | `kernlink-kernels-parsing` | `parsing` | messages and text to tensors |
+//! | `kernlink-kernels-audio` | `audio` | WAV files, spectrograms, cepstra |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
@@ -38,6 +40,10 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_image::KERNLINK_PROVIDER,
     #[cfg(feature = "image_codecs")]
     &kernlink_kernels_image_codecs::KERNLINK_PROVIDER,
+    #[cfg(feature = "parsing")]
+    &kernlink_kernels_parsing::KERNLINK_PROVIDER,
+    #[cfg(feature = "audio")]
+    &kernlink_kernels_audio::KERNLINK_PROVIDER,
     #[cfg(feature = "quantization")]
     &kernlink_kernels_quantization::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]

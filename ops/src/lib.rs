@@ -14,6 +14,7 @@
 //! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
+//! | [`mod@audio`] | `audio` | WAV files, spectrograms, cepstra |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
 //! | [`mod@image_codecs`] | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
@@ -23,6 +24,7 @@
 //! | [`mod@list`] | `list` | lists, maps and optionals that are values |
 //! | [`mod@logging`] | `logging` | assertions, printing, summaries |
 //! | [`mod@lookup`] | `lookup` | lookup tables |
+//! | [`mod@parsing`] | `parsing` | messages and text to tensors |
 //! | [`mod@random`] | `random` | random numbers |
 //! | [`mod@signal`] | `signal` | Fourier transforms |
 //! | [`mod@sparse`] | `sparse` | sparse and ragged tensors, sums of picked rows, sets |
@@ -46,6 +48,8 @@ extern crate kernlink_framework as kernlink;
 
 #[cfg(feature = "array")]
 pub mod array;
+#[cfg(feature = "audio")]
+pub mod audio;
 pub mod builders;
 pub mod control_flow;
 #[cfg(feature = "data_flow")]
@@ -76,6 +80,8 @@ pub mod lookup;
 pub mod math;
 #[cfg(feature = "nn")]
 pub mod nn;
+#[cfg(feature = "parsing")]
+pub mod parsing;
 #[cfg(feature = "quantization")]
 pub mod quantization;
 #[cfg(feature = "random")]
@@ -100,6 +106,8 @@ pub mod training;
 
 #[cfg(feature = "array")]
 pub use array::*;
+#[cfg(feature = "audio")]
+pub use audio::*;
 #[cfg(feature = "math")]
 pub use builders::while_loop;
 pub use builders::{call, cond, constant, switch_case, v1};
@@ -127,6 +135,8 @@ pub use lookup::*;
 pub use math::*;
 #[cfg(feature = "nn")]
 pub use nn::*;
+#[cfg(feature = "parsing")]
+pub use parsing::*;
 #[cfg(feature = "quantization")]
 pub use quantization::*;
 #[cfg(feature = "random")]

@@ -103,13 +103,15 @@ fuzz() {
     local -A options=(
         [import_graph]="examples/digits -- -max_len=4096"
         [image]="-- -max_len=65536 -timeout=60"
+        [parsing]="-- -max_len=4096 -timeout=60"
+        [wav]="-- -max_len=4096 -timeout=60"
         [pbtxt]="tests/saved_model/data/tf1 -- -max_len=4096"
         [checkpoint]="tests/checkpoint/data -- -max_len=4096"
         [saved_model]="tests/saved_model/data/tf2 -- -max_len=32768"
         # An output may be as large as the memory, and takes as long as it is large.
         [run_op]="-- -timeout=300"
     )
-    for name in ${KERNLINK_FUZZ_TARGETS:-import_graph image pbtxt checkpoint saved_model run_op}; do
+    for name in ${KERNLINK_FUZZ_TARGETS:-import_graph image parsing wav pbtxt checkpoint saved_model run_op}; do
         step "fuzz: $name, for $seconds seconds"
         mkdir -p "$PWD/fuzz/corpus/$name"
         # Kernlink itself refuses what there is no memory for, so libFuzzer's limits (that of one request is the same) are off.

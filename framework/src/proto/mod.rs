@@ -42,5 +42,5 @@ pub(crate) use tensor::{content_of, from_content};
 pub use tensor::{encoded, tensor_from_proto, tensor_to_proto};
 pub use tensorflow::{checkpoint::*, graph::*, object_graph::*, saved_model::*};
 #[cfg(feature = "text-format")]
-pub use text::{graph_from_text, graph_to_text, meta_graph_from_text, saved_model_from_text};
+pub use text::{check_text_nesting, graph_from_text, graph_to_text, meta_graph_from_text, saved_model_from_text};
 pub(crate) use values::{number_of_values, put_values};

@@ -45,7 +45,7 @@ pub fn saved_model_from_text(text: &str) -> Result<SavedModel> {
 }
 
 fn message_from_text<M: Message + Default>(name: &str, text: &str) -> Result<M> {
-    check_nesting(text)?;
+    check_text_nesting(text)?;
     let message =
         DynamicMessage::parse_text_format(descriptor(name)?, &without_foreign_fields(text)).map_err(|error| {
             let place = place(text, &error);
@@ -162,7 +162,11 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     end
 }
 
-fn check_nesting(text: &str) -> Result<()> {
+/// Whether text is nested no deeper than parsers of the text format, which recurse, can be given.
+///
+/// # Errors
+/// INVALID_ARGUMENT if it is.
+pub fn check_text_nesting(text: &str) -> Result<()> {
     let mut depth = 0usize;
     let mut quote = None;
     let (mut escaped, mut comment) = (false, false);

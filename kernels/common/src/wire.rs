@@ -70,10 +70,13 @@ impl Message {
 
     /// An integer that is not negative; 0 is what is not written.
     pub fn integer(&mut self, field: u32, value: u64) -> Result<()> {
-        if value != 0 {
-            self.key(field, 0, VARINT)?;
-            put_varint(&mut self.0, value);
-        }
+        if value == 0 { Ok(()) } else { self.varint(field, value) }
+    }
+
+    /// An integer, also if it is 0.
+    pub fn varint(&mut self, field: u32, value: u64) -> Result<()> {
+        self.key(field, 0, VARINT)?;
+        put_varint(&mut self.0, value);
         Ok(())
     }
 

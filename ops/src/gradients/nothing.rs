@@ -43,6 +43,9 @@ not_differentiable!(ArgMax, ArgMin);
 
 not_differentiable!(LinSpace);
 
+#[cfg(feature = "parsing")]
+not_differentiable!(DecodeProtoV2, EncodeProto, ParseTensor, SerializeTensor);
+
 #[cfg(feature = "data_flow")]
 not_differentiable!(
     DeleteSessionTensor,

@@ -15,6 +15,7 @@
 //! | matrices | [`mat_mul_shape`], [`batch_mat_mul_shape`], [`batch_mat_mul_v2_shape`], [`einsum_shape`], [`matrix_diag_v2_shape`], [`matrix_diag_part_v2_shape`], [`matrix_set_diag_v2_shape`] |
 //! | Fourier transforms | [`rfft_shape`] |
 //! | linear algebra | [`batch_unchanged_square_shape`], [`determinant_shape`], [`qr_shape`], [`svd_shape`], [`lu_shape`], [`eig_shape`], [`matrix_solve_shape`], [`matrix_triangular_solve_shape`] and others |
+//! | Examples | [`ExampleAttrs`], [`SequenceAttrs`], [`FeatureShapes`] |
 //! | sparse tensors | [`validate_sparse_tensor`], [`sparse_reduce_shape_fn`] |
 //! | variables | [`validate_variable_resource_handle`] |
 //! | as an input is, as an attr says, or always the same | [`kernlink_framework::shape_inference::common`] |
@@ -32,6 +33,7 @@ mod linear_algebra;
 mod matrix;
 mod matrix_diag;
 mod norm;
+mod parsing;
 mod pool;
 mod program;
 mod quantized;
@@ -57,6 +59,7 @@ pub use linear_algebra::*;
 pub use matrix::*;
 pub use matrix_diag::*;
 pub use norm::*;
+pub use parsing::*;
 pub use pool::*;
 pub use program::*;
 pub use quantized::*;
