@@ -12,6 +12,7 @@ mod complex_product;
 pub mod element;
 pub mod epilogue;
 pub mod extremes;
+pub mod farmhash;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
 pub mod float16;
@@ -28,6 +29,7 @@ pub mod random_floats;
 pub mod remembered;
 pub mod rows;
 pub mod single;
+pub mod siphash;
 pub mod strided;
 pub mod summarize;
 pub mod tensors;
