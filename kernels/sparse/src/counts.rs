@@ -42,7 +42,12 @@ impl Counter<'_> {
         rows: Option<i64>,
     ) -> Result<()> {
         let numbers = i64s(self.values)?;
-        let within = |&value: &i64| value >= 0 && (self.max <= 0 || value < self.max);
+        ensure!(
+            numbers.iter().all(|&value| value >= 0),
+            InvalidArgument,
+            "Input values must all be non-negative"
+        );
+        let within = |&value: &i64| self.max <= 0 || value < self.max;
         let kept = numbers.iter().enumerate().filter(|(_, value)| within(value));
         let mut order: Vec<(usize, i64, usize)> = scratch::collected(kept.map(|(n, &value)| (row(n), value, n)))?;
         // In their order within a value, in which weights are added.

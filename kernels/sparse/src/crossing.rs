@@ -104,7 +104,10 @@ impl Crosses {
         output: &mut [T],
         write: &(dyn Fn(&mut T, &[usize]) -> Result<()> + Sync),
     ) -> Result<()> {
-        let columns = self.rows.first().map_or(0, |row| row.features.len());
+        let Some(first) = self.rows.first() else {
+            return Ok(());
+        };
+        let columns = first.features.len();
         ctx.try_parallel_chunks(output, 1, 20 + 20 * columns, |first, piece| {
             let mut number = self.rows.partition_point(|row| row.start <= first) - 1;
             let mut rest = first - self.rows[number].start;

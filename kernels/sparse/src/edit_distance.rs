@@ -101,6 +101,8 @@ fn distances(
     );
     let sizes = hypothesis.coo.sizes.iter().zip(truth.coo.sizes).map(|(&a, &b)| a.max(b));
     let shape = Shape::from_dims(&sizes.take(rank - 1).collect::<Vec<_>>())?;
+    shape.check()?;
+    ensure!(shape.num_elements() > 0, InvalidArgument, "Got output shape {shape} which has 0 elements");
     let strides = shape.strides();
     let mut output = ctx.allocate_output_at(0, shape.clone())?;
     let slots = output.as_mut_slice::<f32>()?;

@@ -73,24 +73,18 @@ fn to_variant(
     type Op = ops::RaggedTensorToVariant;
     let splits = ctx.input_list(Op::RT_NESTED_SPLITS);
     let values = ctx.input(Op::RT_DENSE_VALUES)?;
-    if !attrs.batched_input {
-        let ragged = Ragged { splits: splits.iter().cloned().collect(), values: values.clone() };
-        return ctx.set_output(Op::ENCODED_RAGGED, Tensor::scalar(Variant::new(ragged)));
-    }
-    ensure!(
-        !splits.is_empty(),
-        InvalidArgument,
-        "rt_nested_splits must be a list of one or more, but received rt_nested_splits of length 0."
-    );
     let Some(&elements) = values.shape().first() else {
         bail!(InvalidArgument, "rt_dense_values must have rank at least 1");
     };
-    let dtype = splits[0].dtype();
     let levels: Vec<_> = splits.iter().map(i64s).collect::<Result<_>>()?;
     for (n, splits) in splits.iter().enumerate() {
         ensure_exact_splits(splits, levels.get(n + 1).map_or(elements, |inner| inner.len().saturating_sub(1)))?;
     }
-    let (outer, inner) = (&levels[0], &levels[1..]);
+    let Some((outer, inner)) = levels.split_first().filter(|_| attrs.batched_input) else {
+        let ragged = Ragged { splits: splits.iter().cloned().collect(), values: values.clone() };
+        return ctx.set_output(Op::ENCODED_RAGGED, Tensor::scalar(Variant::new(ragged)));
+    };
+    let dtype = splits[0].dtype();
     let mut output = ctx.allocate_output(Op::ENCODED_RAGGED, [outer.len() - 1])?;
     for (slot, ends) in output.as_mut_slice::<Variant>()?.iter_mut().zip(outer.windows(2)) {
         let (mut start, mut end) = (ends[0] as usize, ends[1] as usize);

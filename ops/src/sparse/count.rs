@@ -10,7 +10,7 @@ use kernlink_macros::register_op;
     attr("maxlength: int >= -1 = -1", "If positive, that size; values that are not below it are left out."),
     attr("binary_output: bool", "Whether a value occurs, in place of how often."),
     attr("output_type: {int32, int64, float, double}"),
-    input("values: T", "Numbers; those that are negative are left out."),
+    input("values: T", "Numbers; none may be negative."),
     input("weights: output_type", "What each value counts, of their shape, or empty."),
     output("output_indices: int64", "One row a value that occurs, sorted."),
     output("output_values: output_type"),
@@ -19,7 +19,7 @@ use kernlink_macros::register_op;
 )]
 pub enum Counts {
     /// How often each value occurs in a vector, or in each row of a matrix.
-    #[op(input("values: T", "A vector or a matrix of numbers; those that are negative are left out."))]
+    #[op(input("values: T", "A vector or a matrix of numbers; none may be negative."))]
     DenseCountSparseOutput,
     /// How often each value occurs in a sparse tensor: in all of it if it has one dimension, or else in each part that a first
     /// index names.
@@ -37,7 +37,9 @@ pub enum Counts {
     RaggedCountSparseOutput,
 }
 
+/// Of rows and columns; TensorFlow promises more where the input has more dimensions, and gives two.
 fn set_counts(c: &InferenceContext<'_>, rank: DimHandle) {
+    let rank = if c.value(rank).is_some_and(|rank| rank > 2) { c.unknown_dim() } else { rank };
     c.set_output(0, c.matrix(-1, rank));
     c.set_output(1, c.vector(-1));
     c.set_output(2, c.vector(rank));
