@@ -137,6 +137,7 @@ not_differentiable!(
 not_differentiable!(
     DenseToDenseSetOperation,
     DenseToSparseSetOperation,
+    EditDistance,
     RaggedRange,
     SetSize,
     SparseAddGrad,
