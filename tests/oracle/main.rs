@@ -4,6 +4,8 @@
 //! Nothing here changes the process or the registry, so all of it runs at once.
 
 mod checkpoint;
+#[cfg(all(feature = "array", feature = "io", feature = "lookup"))]
+mod files;
 mod golden;
 #[cfg(all(feature = "array", feature = "nn"))]
 mod image_limits;

@@ -64,12 +64,7 @@ impl<'a> Examples<'a> {
             "Too many examples in a mini-batch: {count} > {}",
             i32::MAX
         );
-        ensure!(
-            labels.len() == count,
-            InvalidArgument,
-            "Expected {count} example labels but got {}",
-            labels.len()
-        );
+        ensure!(labels.len() == count, InvalidArgument, "Expected {count} example labels but got {}", labels.len());
         let dense_inputs = ctx.input_range_of("dense_features")?;
         for (n, input) in dense_inputs.clone().enumerate() {
             let rank = ctx.input_at(input)?.rank();
@@ -99,7 +94,11 @@ impl<'a> Examples<'a> {
                 "Fewer dense features than we have parameters for: {width} of {}",
                 model.dense[n].len()
             );
-            ensure!(rows >= count, InvalidArgument, "dense features at index {n} have {rows} rows for {count} examples");
+            ensure!(
+                rows >= count,
+                InvalidArgument,
+                "dense features at index {n} have {rows} rows for {count} examples"
+            );
             dense.push(DenseGroup { rows: features.as_slice()?, width });
         }
         let mut examples = Examples { weights, labels, sparse, dense, norms: Vec::new() };

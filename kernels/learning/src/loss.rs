@@ -42,7 +42,7 @@ impl Loss {
         match self {
             Loss::Squared => {}
             Loss::Poisson => ensure!(
-                !(label < 0.0),
+                label >= 0.0 || label.is_nan(),
                 InvalidArgument,
                 "Only non-negative labels can be used with the Poisson log loss. Found example with label: {label}"
             ),
@@ -117,7 +117,9 @@ impl Loss {
         weight
             * match self {
                 Loss::Squared => dual * (0.5 * dual - label),
-                Loss::Hinge | Loss::SmoothHinge if !(0.0..=1.0).contains(&signed) && !signed.is_nan() => return f64::MAX,
+                Loss::Hinge | Loss::SmoothHinge if !(0.0..=1.0).contains(&signed) && !signed.is_nan() => {
+                    return f64::MAX;
+                }
                 Loss::Hinge => -signed,
                 Loss::SmoothHinge => -signed + 0.5 * dual * dual,
                 Loss::Logistic => signed * ln(signed) + (1.0 - signed) * ln(1.0 - signed),

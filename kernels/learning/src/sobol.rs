@@ -14,8 +14,7 @@ use kernlink_ops as ops;
 static NUMBERS: &[u8] = include_bytes!("sobol.bin");
 
 /// How many primitive polynomials of each degree are used.
-const POLYNOMIALS: [usize; 18] =
-    [1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7775];
+const POLYNOMIALS: [usize; 18] = [1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7775];
 
 const MOST_DIMENSIONS: usize = 21_200;
 
@@ -29,9 +28,9 @@ struct Bits {
 
 impl Bits {
     fn take(&mut self, count: usize) -> u32 {
-        let bits = (0..count).map(|n| (self.at + n, n)).fold(0, |bits, (at, n)| {
-            bits | u32::from(NUMBERS.get(at / 8).copied().unwrap_or(0) >> (at % 8) & 1) << n
-        });
+        let bits = (0..count)
+            .map(|n| (self.at + n, n))
+            .fold(0, |bits, (at, n)| bits | u32::from(NUMBERS.get(at / 8).copied().unwrap_or(0) >> (at % 8) & 1) << n);
         self.at += count;
         bits
     }
@@ -46,8 +45,8 @@ fn directions(dimensions: usize) -> Result<Vec<[u32; DIGITS]>> {
     for degree in degrees.take(dimensions - 1) {
         let polynomial = bits.take(degree - 1);
         let mut numbers = [0u32; DIGITS];
-        for digit in 0..degree {
-            numbers[digit] = (2 * bits.take(digit) + 1) << (31 - digit);
+        for (digit, number) in numbers.iter_mut().enumerate().take(degree) {
+            *number = (2 * bits.take(digit) + 1) << (31 - digit);
         }
         for digit in degree..DIGITS {
             let before = numbers[digit - degree];
@@ -83,7 +82,9 @@ impl Coordinate for f64 {
 }
 
 #[register_kernel(device = Cpu, dtype = [f32, f64])]
-fn sobol_sample<dtype: Coordinate + kernlink::dtype::Element>(ctx: &mut KernelContext<'_, ops::SobolSample>) -> Result<()> {
+fn sobol_sample<dtype: Coordinate + kernlink::dtype::Element>(
+    ctx: &mut KernelContext<'_, ops::SobolSample>,
+) -> Result<()> {
     type Op = ops::SobolSample;
     let dimensions = scalar(ctx.input(Op::DIM)?, "dim")?;
     let count = scalar(ctx.input(Op::NUM_RESULTS)?, "num_results")?;
@@ -92,29 +93,23 @@ fn sobol_sample<dtype: Coordinate + kernlink::dtype::Element>(ctx: &mut KernelCo
     ensure!(dimensions <= MOST_DIMENSIONS as i64, InvalidArgument, "dim must be at most {MOST_DIMENSIONS}");
     ensure!(count >= 1, InvalidArgument, "num_results must be at least one");
     ensure!(skip >= 0, InvalidArgument, "skip must be non-negative");
-    ensure!(
-        count + skip < i64::from(i32::MAX),
-        InvalidArgument,
-        "num_results+skip must be less than {}",
-        i32::MAX
-    );
+    ensure!(count + skip < i64::from(i32::MAX), InvalidArgument, "num_results+skip must be less than {}", i32::MAX);
     let dimensions = dimensions as usize;
     let mut output = ctx.allocate_output(Op::SAMPLES, [count as usize, dimensions])?;
     let directions = directions(dimensions)?;
     ctx.try_parallel_chunks(output.as_mut_slice::<dtype>()?, dimensions, 2, |first, piece| {
         // Point 0 of the sequence, the origin, is never among the results.
-        let mut number = (first / dimensions) as u32 + skip as u32 + 1;
-        let gray = number ^ number >> 1;
+        let first = (first / dimensions) as u32 + skip as u32 + 1;
+        let gray = first ^ first >> 1;
         let start = directions.iter().map(|numbers| {
             numbers.iter().enumerate().filter(|(digit, _)| gray >> digit & 1 == 1).fold(0, |x, (_, number)| x ^ number)
         });
         let mut point: Vec<u32> = scratch::collected(start)?;
-        for row in piece.chunks_exact_mut(dimensions) {
+        for (number, row) in (first..).zip(piece.chunks_exact_mut(dimensions)) {
             row.iter_mut().zip(&point).for_each(|(slot, &x)| *slot = dtype::of(x));
             // The next point differs in one digit of its number's Gray code.
             let digit = number.trailing_ones() as usize;
             point.iter_mut().zip(&directions).for_each(|(x, numbers)| *x ^= numbers.get(digit).copied().unwrap_or(0));
-            number += 1;
         }
         Ok(())
     })?;

@@ -1,9 +1,9 @@
 //! The weights of a linear model, and what is to be added to them.
 
+use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::ensure;
 use kernlink_kernels_common::hash::Map;
 
 use super::examples::{Dense, Sparse};
@@ -97,9 +97,10 @@ impl<'a> Model<'a> {
         let names = ctx.input_range_of("sparse_indices")?;
         let inputs = ctx.input_range_of("sparse_weights")?;
         let outputs = ctx.output_range_of("out_delta_sparse_weights")?;
-        let sparse = inputs.zip(outputs).zip(names).map(|((input, output), names)| {
-            Group::new(ctx, output, ctx.input_at(input)?, Some(ctx.input_at(names)?))
-        });
+        let sparse = inputs
+            .zip(outputs)
+            .zip(names)
+            .map(|((input, output), names)| Group::new(ctx, output, ctx.input_at(input)?, Some(ctx.input_at(names)?)));
         let sparse = sparse.collect::<Result<_>>()?;
         let inputs = ctx.input_range_of("dense_weights")?;
         let outputs = ctx.output_range_of("out_delta_dense_weights")?;

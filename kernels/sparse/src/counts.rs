@@ -42,12 +42,8 @@ impl Counter<'_> {
         rows: Option<i64>,
     ) -> Result<()> {
         let numbers = i64s(self.values)?;
-        ensure!(
-            numbers.iter().all(|&value| value >= 0),
-            InvalidArgument,
-            "Input values must all be non-negative"
-        );
-        let within = |&value: &i64| self.max <= 0 || value < self.max;
+        ensure!(numbers.iter().all(|&value| value >= 0), InvalidArgument, "Input values must all be non-negative");
+        let within = |&value: &i64| self.max < 0 || value < self.max;
         let kept = numbers.iter().enumerate().filter(|(_, value)| within(value));
         let mut order: Vec<(usize, i64, usize)> = scratch::collected(kept.map(|(n, &value)| (row(n), value, n)))?;
         // In their order within a value, in which weights are added.
@@ -70,13 +66,16 @@ impl Counter<'_> {
             };
         }
         let greatest = order.iter().map(|&(_, value, _)| value).max().unwrap_or(0);
-        let size = if self.max > 0 { self.max } else { greatest.saturating_add(1).max(self.min) };
+        let size = if self.max >= 0 { self.max } else { greatest.saturating_add(1).max(self.min) };
         ctx.set_output_at(0, indices)?;
         ctx.set_output_at(1, counts)?;
-        ctx.set_output_at(2, match rows {
-            Some(rows) => Tensor::vector(&[rows, size])?,
-            None => Tensor::vector(&[size])?,
-        })
+        ctx.set_output_at(
+            2,
+            match rows {
+                Some(rows) => Tensor::vector(&[rows, size])?,
+                None => Tensor::vector(&[size])?,
+            },
+        )
     }
 }
 

@@ -131,9 +131,10 @@ fn distances(
             }
             Ordering::Greater => truth.take().len() as f32,
         };
-        let place = group.iter().zip(&strides).fold(0i64, |place, (&index, &stride)| {
-            place.wrapping_add(index.wrapping_mul(stride as i64))
-        });
+        let place = group
+            .iter()
+            .zip(&strides)
+            .fold(0i64, |place, (&index, &stride)| place.wrapping_add(index.wrapping_mul(stride as i64)));
         match usize::try_from(place).ok().and_then(|place| slots.get_mut(place)) {
             Some(slot) => *slot = value,
             None => bail!(

@@ -111,7 +111,8 @@ fn from_variant(
     type Op = ops::RaggedTensorFromVariant;
     let encoded = ctx.input(Op::ENCODED_RAGGED)?.clone();
     let rank = encoded.rank() as i64;
-    let expected = if attrs.input_ragged_rank == -1 { attrs.output_ragged_rank - rank } else { attrs.input_ragged_rank };
+    let expected =
+        if attrs.input_ragged_rank == -1 { attrs.output_ragged_rank - rank } else { attrs.input_ragged_rank };
     ensure!(
         expected >= 0,
         InvalidArgument,

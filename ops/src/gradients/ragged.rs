@@ -98,7 +98,9 @@ fn ragged_tensor_from_variant_gradient(
     let batched = match encoded_ragged.known().rank() {
         Some(rank @ (0 | 1)) => rank == 1,
         None => output_ragged_rank > 0,
-        Some(rank) => bail!(Unimplemented, "there is no gradient for variants in {rank} dimensions, only for up to one"),
+        Some(rank) => {
+            bail!(Unimplemented, "there is no gradient for variants in {rank} dimensions, only for up to one")
+        }
     };
     ragged_tensor_to_variant(g, output_nested_splits, d_output_dense_values, batched).build()
 }

@@ -17,7 +17,12 @@ fn from_dense_gradient(g: &mut GradientScope<'_>, T: DataType, d_sparse_output: 
 }
 
 #[register_gradient(op = CSRSparseMatrixToDense)]
-fn to_dense_gradient(g: &mut GradientScope<'_>, r#type: DataType, sparse_input: Value, d_dense_output: Value) -> Result<Value> {
+fn to_dense_gradient(
+    g: &mut GradientScope<'_>,
+    r#type: DataType,
+    sparse_input: Value,
+    d_dense_output: Value,
+) -> Result<Value> {
     let parts = csr_sparse_matrix_to_sparse_tensor(g, sparse_input, r#type).build()?;
     let values = gather_nd(g, d_dense_output, parts.indices).build()?;
     sparse_tensor_to_csr_sparse_matrix(g, parts.indices, values, parts.dense_shape).build()
@@ -43,12 +48,7 @@ fn to_sparse_tensor_gradient(
 }
 
 #[register_gradient(op = SparseMatrixTranspose)]
-fn transpose_gradient(
-    g: &mut GradientScope<'_>,
-    conjugate: bool,
-    r#type: DataType,
-    d_output: Value,
-) -> Result<Value> {
+fn transpose_gradient(g: &mut GradientScope<'_>, conjugate: bool, r#type: DataType, d_output: Value) -> Result<Value> {
     sparse_matrix_transpose(g, d_output, r#type).conjugate(conjugate).build()
 }
 
@@ -140,7 +140,13 @@ struct Factor {
 }
 
 /// The conjugate transpose of a matrix that is transposed, or conjugated and transposed.
-fn adjoint_of(g: &mut GradientScope<'_>, matrix: Value, transposed: bool, adjoint: bool, dtype: DataType) -> Result<Factor> {
+fn adjoint_of(
+    g: &mut GradientScope<'_>,
+    matrix: Value,
+    transposed: bool,
+    adjoint: bool,
+    dtype: DataType,
+) -> Result<Factor> {
     if !transposed || !dtype.is_complex() {
         return Ok(Factor { matrix, adjoint: !(transposed || adjoint) });
     }

@@ -37,12 +37,20 @@ pub enum SdcaOptimizers {
     /// One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent.
     ///
     /// (S. Shalev-Shwartz and T. Zhang, 2013.) The examples are taken in a random order.
-    #[op(attr("adaptative: bool = false", "Whether examples that are far from right are taken more often.", after = "loss_type"))]
+    #[op(attr(
+        "adaptative: bool = false",
+        "Whether examples that are far from right are taken more often.",
+        after = "loss_type"
+    ))]
     SdcaOptimizer,
     /// One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent.
     ///
     /// (S. Shalev-Shwartz and T. Zhang, 2013.) The examples are taken in a random order.
-    #[op(attr("adaptive: bool = false", "Whether examples that are far from right are taken more often.", after = "loss_type"))]
+    #[op(attr(
+        "adaptive: bool = false",
+        "Whether examples that are far from right are taken more often.",
+        after = "loss_type"
+    ))]
     SdcaOptimizerV2,
 }
 

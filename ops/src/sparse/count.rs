@@ -7,7 +7,7 @@ use kernlink_macros::register_op;
 #[register_op(
     attr("T: {int32, int64}"),
     attr("minlength: int >= -1 = -1", "The least size of the result's last dimension."),
-    attr("maxlength: int >= -1 = -1", "If positive, that size; values that are not below it are left out."),
+    attr("maxlength: int >= -1 = -1", "If not negative, that size; values that are not below it are left out."),
     attr("binary_output: bool", "Whether a value occurs, in place of how often."),
     attr("output_type: {int32, int64, float, double}"),
     input("values: T", "Numbers; none may be negative."),

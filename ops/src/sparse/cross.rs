@@ -31,12 +31,20 @@ pub enum SparseCrosses {
     /// A column is a sparse or a dense matrix; a row in which a column has no feature has no cross. The sparse columns come
     /// first.
     #[op(
-        attr("hashed_output: bool", "Whether fingerprints are asked for, which `out_type` says, too.", before = "sparse_types"),
-        attr("num_buckets: int >= 0", "Fingerprints are taken modulo this number unless it is 0.", before = "sparse_types"),
+        attr(
+            "hashed_output: bool",
+            "Whether fingerprints are asked for, which `out_type` says, too.",
+            before = "sparse_types"
+        ),
+        attr(
+            "num_buckets: int >= 0",
+            "Fingerprints are taken modulo this number unless it is 0.",
+            before = "sparse_types"
+        ),
         attr("hash_key: int", "What the fingerprints begin with.", before = "sparse_types"),
         attr("out_type: {int64, string}"),
         attr("internal_type: {int64, string}", "`string` refuses columns of integers."),
-        output("output_values: out_type"),
+        output("output_values: out_type")
     )]
     SparseCross,
     /// All combinations of the features that stand in one row of several columns, joined with a text.
@@ -53,7 +61,7 @@ pub enum SparseCrosses {
         input("num_buckets: int64", "Fingerprints are taken modulo this number unless it is 0."),
         input("strong_hash: bool", "Whether features are hashed with a key that nobody can guess."),
         input("salt: int64", "That key, two numbers."),
-        output("output_values: int64"),
+        output("output_values: int64")
     )]
     SparseCrossHashed,
 }

@@ -183,11 +183,7 @@ pub struct SparseMatrixMatMul;
 fn transposes(c: &InferenceContext<'_>) -> Result<[bool; 2]> {
     let of = |transpose: &str, adjoint: &str| -> Result<bool> {
         let (is_transposed, is_adjoint): (bool, bool) = (c.attr(transpose)?, c.attr(adjoint)?);
-        ensure!(
-            !(is_transposed && is_adjoint),
-            InvalidArgument,
-            "Only one of {adjoint} and {transpose} may be true."
-        );
+        ensure!(!(is_transposed && is_adjoint), InvalidArgument, "Only one of {adjoint} and {transpose} may be true.");
         Ok(is_transposed || is_adjoint)
     };
     Ok([of("transpose_a", "adjoint_a")?, of("transpose_b", "adjoint_b")?])

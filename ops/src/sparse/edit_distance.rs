@@ -40,6 +40,7 @@ fn edit_distance_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         truth.len()
     );
     let sizes = hypothesis.iter().zip(&truth).map(|(&a, &b)| a.max(b));
-    let groups = sizes.take(hypothesis.len().saturating_sub(1)).map(|size| c.make_dim(size.max(-1))).collect::<Vec<_>>();
+    let groups =
+        sizes.take(hypothesis.len().saturating_sub(1)).map(|size| c.make_dim(size.max(-1))).collect::<Vec<_>>();
     shapes::output_shape(c, c.make_shape(groups))
 }

@@ -51,7 +51,9 @@ fn ragged_tensor_from_variant_shape(c: &mut InferenceContext<'_>) -> Result<()> 
     if c.rank_known(c.input(0)) && input_rank >= 0 {
         match usize::try_from(output_rank.saturating_sub(input_rank)) {
             Ok(rank) => _ = c.with_rank(c.input(0), rank)?,
-            Err(_) => bail!(InvalidArgument, "output_ragged_rank {output_rank} is below input_ragged_rank {input_rank}"),
+            Err(_) => {
+                bail!(InvalidArgument, "output_ragged_rank {output_rank} is below input_ragged_rank {input_rank}")
+            }
         }
     }
     let values = c.num_outputs() - 1;

@@ -184,7 +184,11 @@ impl Lines {
             if !read_line(&mut file, &mut line, name)? {
                 break;
             }
-            line.retain(|&byte| byte != b'\r' && byte != b'\n');
+            let has_end = line.pop_if(|byte| *byte == b'\n').is_some();
+            _ = line.pop_if(|byte| *byte == b'\r');
+            if line.is_empty() && !has_end {
+                break;
+            }
             if self.size != -1 && number >= self.size {
                 return Ok((keys.into_tensor()?, values.into_tensor()?));
             }
@@ -225,5 +229,24 @@ impl Lines {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_carriage_return_belongs_to_the_end_of_a_line() {
+        let lines = Lines { key: WHOLE_LINE, value: LINE_NUMBER, size: -1, delimiter: b'\t', offset: 0 };
+        let words = |text: &[u8]| {
+            let (keys, _) = lines.read(text, "words", DataType::String, DataType::Int64)?;
+            keys.as_slice::<TString>()
+                .map(|words| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+        };
+        assert_eq!(words(b"x\ry\r\r\nz\n\r\r\n").unwrap(), [&b"x\ry\r"[..], b"z", b"\r"]);
+        assert_eq!(words(b"a\n\r").unwrap(), [b"a"]);
+        assert_eq!(words(b"a\r").unwrap(), [b"a"]);
+        assert!(words(b"\r\na\n").unwrap_err().message().contains("empty line found at line 1"));
     }
 }

@@ -8,7 +8,7 @@ use kernlink_kernels_common::number::{ComplexFloat, Computed};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::{by_dtype, Csr, Matrix, Rows, ensure_count, joined};
+use super::{Csr, Matrix, Rows, by_dtype, ensure_count, joined};
 
 const NONE: usize = usize::MAX;
 
@@ -76,9 +76,12 @@ fn inverse(permutation: &[i32]) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-/// The lower triangle of a matrix whose row `i` becomes row `places[i]`, and so the columns: columns and values, row by row.
+/// A lower triangle: where each row begins and where the last ends, then columns and values.
+type Lower<T> = (Vec<usize>, Vec<(usize, T)>);
+
+/// The lower triangle of a matrix whose row `i` becomes row `places[i]`, and so the columns.
 /// Only the lower triangle is read.
-fn permuted<T: Computed>(matrix: Matrix<'_, T>, places: &[usize]) -> Result<(Vec<usize>, Vec<(usize, T)>)> {
+fn permuted<T: Computed>(matrix: Matrix<'_, T>, places: &[usize]) -> Result<Lower<T>> {
     let lower = |row: usize| matrix.row(row).filter(move |&(column, _)| column <= row);
     let mut ends = scratch::zeros::<usize>(matrix.rows + 1)?;
     for row in 0..matrix.rows {

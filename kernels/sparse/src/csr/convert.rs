@@ -14,7 +14,7 @@ use kernlink_ops as ops;
 
 use super::super::coo::Coo;
 use super::super::elements::ensure_matrix;
-use super::{by_dtype, Csr, Rows, ensure_count, ensure_rows, joined};
+use super::{Csr, Rows, by_dtype, ensure_count, ensure_rows, joined};
 
 /// The matrices whose elements have these indices, which lie within the shape, in this order.
 fn from_indices(indices: &[i64], sizes: &[i64], values: Tensor) -> Result<Csr> {

@@ -161,7 +161,13 @@ impl Csr {
     fn pattern(&self, n: usize) -> Result<Matrix<'_, i32>> {
         let [rows, columns] = self.sizes();
         let col_inds = &self.col_inds.as_slice()?[self.range(n)];
-        Ok(Matrix { rows, columns, row_ptrs: &self.row_ptrs.as_slice()?[self.row_range(n)], col_inds, values: col_inds })
+        Ok(Matrix {
+            rows,
+            columns,
+            row_ptrs: &self.row_ptrs.as_slice()?[self.row_range(n)],
+            col_inds,
+            values: col_inds,
+        })
     }
 
     /// Makes this output 0.

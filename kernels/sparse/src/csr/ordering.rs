@@ -115,12 +115,12 @@ impl Elimination {
             least_degree: 0,
         };
         let dense = ((10.0 * (size as f64).sqrt()) as i64).max(16).min(size as i64 - 2);
-        for node in 0..size {
+        for (node, &has_diagonal) in has_diagonal.iter().enumerate() {
             let degree = graph.degrees[node];
-            if degree == 1 && has_diagonal[node] {
+            if degree == 1 && has_diagonal {
                 graph.marks[node] = 0;
                 graph.done += 1;
-            } else if degree > dense || !has_diagonal[node] {
+            } else if degree > dense || !has_diagonal {
                 graph.parents[node] = size;
                 graph.weights[node] = 0;
                 graph.weights[size] += 1;

@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::ensure;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -78,12 +78,7 @@ impl<T: Computed> OpKernel<ops::SparseMatrixMatMul> for MatMul<T> {
             b.dtype()
         );
         let rank = a.dense_shape.len();
-        ensure!(
-            rank == b.rank(),
-            InvalidArgument,
-            "Ranks of a and b must match, saw: {rank} vs. {}.",
-            b.rank()
-        );
+        ensure!(rank == b.rank(), InvalidArgument, "Ranks of a and b must match, saw: {rank} vs. {}.", b.rank());
         let count = if rank == 3 { b.shape()[0] } else { 1 };
         ensure!(
             a.count() == count,
