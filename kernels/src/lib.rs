@@ -13,6 +13,7 @@
 //! | `kernlink-kernels-audio` | `audio` | WAV files, spectrograms, cepstra |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
+//! | `kernlink-kernels-learning` | `learning` | classical learning: clusters, isotonic regression, linear models by dual coordinate ascent; Sobol sequences |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | `kernlink-kernels-signal` | `signal` | Fourier transforms |
 //! | `kernlink-kernels-sparse` | `sparse` | sparse and ragged tensors, sums of picked rows, sets |
@@ -48,6 +49,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_quantization::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
+    #[cfg(feature = "learning")]
+    &kernlink_kernels_learning::KERNLINK_PROVIDER,
     #[cfg(feature = "linear_algebra")]
     &kernlink_kernels_linear_algebra::KERNLINK_PROVIDER,
     #[cfg(feature = "signal")]

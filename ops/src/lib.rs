@@ -20,6 +20,7 @@
 //! | [`mod@image_codecs`] | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
 //! | [`quantization`] | `quantization` | quantized numbers: simulated, converted, and computed with |
 //! | [`mod@io`] | `io` | checkpoints and files |
+//! | [`mod@learning`] | `learning` | classical learning: clusters, isotonic regression, linear models by dual coordinate ascent; Sobol sequences |
 //! | [`mod@linear_algebra`] | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | [`mod@list`] | `list` | lists, maps and optionals that are values |
 //! | [`mod@logging`] | `logging` | assertions, printing, summaries |
@@ -68,6 +69,8 @@ mod infer;
 #[cfg(feature = "io")]
 pub mod io;
 mod lacks;
+#[cfg(feature = "learning")]
+pub mod learning;
 #[cfg(feature = "linear_algebra")]
 pub mod linear_algebra;
 #[cfg(feature = "list")]
@@ -123,6 +126,8 @@ pub use image::*;
 pub use image_codecs::*;
 #[cfg(feature = "io")]
 pub use io::*;
+#[cfg(feature = "learning")]
+pub use learning::*;
 #[cfg(feature = "linear_algebra")]
 pub use linear_algebra::*;
 #[cfg(feature = "list")]

@@ -687,6 +687,35 @@ def sparse(file):
                     [file.values(dtype, (4, 2))])
 
 
+def sparse_matrices(file):
+    """Sparse matrices in rows, of which the elements are differentiated."""
+    left, right = np.int64([[0, 1], [1, 0], [1, 2], [2, 1]]), np.int64([[0, 0], [0, 3], [1, 1], [2, 0], [2, 2]])
+    for dtype in ("float", "double", "complex64", "complex128"):
+        x = lambda *shape: file.values(dtype, shape)
+        kind = tf.as_dtype({"float": "float32", "double": "float64"}.get(dtype, dtype))
+        csr = lambda x, at: raw.DenseToCSRSparseMatrix(dense_input=x, indices=at)
+        dense = lambda m, kind=kind: raw.CSRSparseMatrixToDense(sparse_input=m, type=kind)
+        file.case(f"CSRSparseMatrixToDense_{dtype}", lambda x: dense(csr(x, left)), [x(3, 3)], False)
+        file.case(f"SparseTensorToCSRSparseMatrix_{dtype}", lambda x: dense(raw.SparseTensorToCSRSparseMatrix(
+            indices=left, values=x, dense_shape=np.int64([3, 3]))), [x(4)], False)
+        file.case(f"CSRSparseMatrixToSparseTensor_{dtype}", lambda x, kind=kind: raw.CSRSparseMatrixToSparseTensor(
+            sparse_matrix=csr(x, left), type=kind).values, [x(3, 3)], False)
+        for conjugate in (False, True):
+            file.case(f"SparseMatrixTranspose_{dtype}_{int(conjugate)}", lambda x, kind=kind, c=conjugate: dense(
+                raw.SparseMatrixTranspose(input=csr(x, right), conjugate=c, type=kind)), [x(3, 4)], False)
+        forms = ({}, {"transpose": True}, {"adjoint": True})
+        for a, form_a in enumerate(forms):
+            for b, form_b in enumerate(forms):
+                attrs = {**{k + "_a": v for k, v in form_a.items()}, **{k + "_b": v for k, v in form_b.items()}}
+                for output in ({}, {"transpose_output": True}, {"conjugate_output": True}) if dtype in ("double", "complex128") else ({},):
+                    file.case(f"SparseMatrixMatMul_{dtype}_{a}{b}", lambda x, y, attrs=attrs, o=output: raw.SparseMatrixMatMul(
+                        a=csr(x, left), b=y, **attrs, **o), [x(3, 3), x(2, 3) if b else x(3, 2)], False)
+                at = right[:, ::-1] if b else right
+                at = at[np.lexsort((at[:, 1], at[:, 0]))]
+                file.case(f"SparseMatrixSparseMatMul_{dtype}_{a}{b}", lambda x, y, attrs=attrs, at=at, kind=kind: dense(
+                    raw.SparseMatrixSparseMatMul(a=csr(x, left), b=csr(y, at), type=kind, **attrs)), [x(3, 3), x(4, 3) if b else x(3, 4)], False)
+
+
 def others(file):
     """Ragged tensors, whose values are differentiated, and random numbers, whose distributions' parameters are."""
     splits = [np.int64([0, 2, 2, 3]), np.int64([0, 2, 3, 5])]
@@ -703,6 +732,13 @@ def others(file):
             rt_nested_splits=splits, rt_dense_values=x).sparse_values, [x(5)])
         file.case(f"RaggedGather_{dtype}", lambda x: raw.RaggedGather(
             params_nested_splits=splits, params_dense_values=x, indices=[[2, 0], [2, 1]], OUTPUT_RAGGED_RANK=3)[1], [x(5, 2)])
+        kind = tf.as_dtype({"float": "float32", "double": "float64", "half": "float16"}.get(dtype, dtype))
+        for batched in (False, True):
+            file.case(f"RaggedTensorToVariant_{dtype}_{int(batched)}", lambda x, b=batched, kind=kind: raw.RaggedTensorFromVariant(
+                encoded_ragged=raw.RaggedTensorToVariant(rt_nested_splits=splits, rt_dense_values=x, batched_input=b),
+                input_ragged_rank=2 - b, output_ragged_rank=2, Tvalues=kind, Tsplits=tf.int64)[1], [x(5, 2)])
+        if dtype in FLOATS:
+            file.case(f"IsotonicRegression_{dtype}", lambda x, kind=kind: raw.IsotonicRegression(input=x, output_dtype=kind)[0], [x(2, 5)], False)
     for dtype in ("float", "double"):
         x = lambda *shape: file.values(dtype, shape, 0.3, 5.0)
         for alpha in ((3,), ()):
@@ -833,7 +869,7 @@ def main():
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
     for family in (unary, binary, products, reductions, moves, networks, rows, scans, images, volumes, pictures, quantized,
-                   seconds, places, sparse, others, signal, linear_algebra, recurrent):
+                   seconds, places, sparse, sparse_matrices, others, signal, linear_algebra, recurrent):
         if arguments.families and family.__name__ not in arguments.families:
             continue
         file = File(os.path.join(arguments.output, f"{family.__name__}.pb"))

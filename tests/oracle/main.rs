@@ -7,6 +7,8 @@
 #[cfg(feature = "cli")]
 mod applications;
 mod checkpoint;
+#[cfg(all(feature = "array", feature = "io", feature = "lookup"))]
+mod files;
 mod golden;
 #[cfg(all(feature = "array", feature = "nn"))]
 mod image_limits;

@@ -131,6 +131,25 @@ impl Tensor {
         Some(Tensor { shape: shape.clone(), dtype, storage })
     }
 
+    /// A tensor whose elements are the first bytes of a file. Those of a large file stay there.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE if the file is too short; as [`Tensor::from_bytes`].
+    #[track_caller]
+    pub fn from_file(dtype: DataType, shape: &Shape, file: &FileBytes) -> Result<Tensor> {
+        let size = shape.num_elements().saturating_mul(dtype.size());
+        if size > file.len() {
+            let (has, takes) = (file.len(), size);
+            let message = format!("a {dtype} tensor of shape {shape} takes {takes} bytes, the file has {has}");
+            return Err(Error::out_of_range(message));
+        }
+        let content = Bytes::from_owner(file.clone()).slice(..size);
+        match Tensor::in_file(dtype, shape, &content) {
+            Some(tensor) => Ok(tensor),
+            None => Tensor::from_bytes(dtype, shape.clone(), &content),
+        }
+    }
+
     /// What `read` makes of the elements, such as a constant that a kernel packs, if they will not be read soon again: of
     /// those in a file, neither a copy nor pages stay in memory.
     pub fn read_once<R>(&self, read: impl FnOnce(&Tensor) -> R) -> R {

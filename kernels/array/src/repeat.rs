@@ -1,10 +1,11 @@
 //! Elements again and again: Tile, BroadcastTo, Fill, ZerosLike, OnesLike.
 
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, Number};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink_geometry::fill::{filled, one};
+use kernlink_geometry::integers::vector;
 use kernlink_geometry::rearranged::{broadcast_to, tiled};
 use kernlink_kernels_common::strided::{fill, rearrange};
 use kernlink_kernels_common::tensors::zeros_like;
@@ -15,6 +16,50 @@ use kernlink_ops as ops;
 fn tile(ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
     let tiles = tiled(ctx.input(ops::Tile::INPUT)?.shape(), ctx.input(ops::Tile::MULTIPLES)?)?;
     rearrange(ctx, 0, tiles)
+}
+
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["multiples"],
+    T = [bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64],
+)]
+fn tile_grad<T: Number>(ctx: &mut KernelContext<'_, ops::TileGrad>) -> Result<()> {
+    let input = ctx.input(ops::TileGrad::INPUT)?;
+    let multiples = vector(ctx.input(ops::TileGrad::MULTIPLES)?, "multiples")?;
+    ensure!(
+        multiples.len() == input.rank(),
+        InvalidArgument,
+        "Expected multiples argument to be a vector of length {} but got length {}",
+        input.rank(),
+        multiples.len()
+    );
+    let mut sizes = Vec::with_capacity(multiples.len());
+    for (axis, (&size, &multiple)) in input.shape().iter().zip(&multiples).enumerate() {
+        ensure!(
+            multiple > 0 && (size as i64) % multiple == 0,
+            InvalidArgument,
+            "Expected input_dim {axis} to be a positive multiple of multiples[{axis}], but got {size} vs {multiple}"
+        );
+        sizes.push(size / multiple as usize);
+    }
+    let mut output = ctx.allocate_output(ops::TileGrad::OUTPUT, sizes.clone())?;
+    let strides = output.shape().strides();
+    let slots = output.as_mut_slice::<T>()?;
+    slots.fill(T::ZERO);
+    let mut index = vec![0; sizes.len()];
+    for &x in input.as_slice::<T>()? {
+        let place: usize =
+            index.iter().zip(&sizes).zip(&strides).map(|((&index, &size), &stride)| index % size * stride).sum();
+        slots[place] = slots[place].wrapping_add(x);
+        for (index, &size) in index.iter_mut().zip(input.shape().iter()).rev() {
+            *index += 1;
+            if *index < size {
+                break;
+            }
+            *index = 0;
+        }
+    }
+    ctx.set_output(ops::TileGrad::OUTPUT, output)
 }
 
 #[register_kernel(

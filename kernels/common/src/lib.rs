@@ -13,6 +13,7 @@ pub mod element;
 pub mod epilogue;
 pub mod event_file;
 pub mod extremes;
+pub mod farmhash;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
 pub mod float16;
@@ -30,6 +31,7 @@ pub mod random_floats;
 pub mod remembered;
 pub mod rows;
 pub mod single;
+pub mod siphash;
 pub mod strided;
 pub mod summarize;
 pub mod tensor_message;

@@ -17,18 +17,48 @@ use super::elements::{ensure_vector, i64s, take};
 use super::fill::{Rows, fill_empty_rows};
 
 /// Output `output` of `int32` or `int64`, a vector of these splits.
-fn splits_output(
+pub(super) fn splits_output(
     ctx: &RawContext<'_>,
     output: usize,
     length: usize,
     splits: impl Iterator<Item = i64>,
 ) -> Result<Tensor> {
     let mut tensor = ctx.allocate_output_at(output, [length])?;
+    set_splits(&mut tensor, splits)?;
+    Ok(tensor)
+}
+
+/// A vector of splits, of `int32` or `int64`.
+pub(super) fn splits_tensor(dtype: DataType, length: usize, splits: impl Iterator<Item = i64>) -> Result<Tensor> {
+    let mut tensor = Tensor::zeros(dtype, [length])?;
+    set_splits(&mut tensor, splits)?;
+    Ok(tensor)
+}
+
+fn set_splits(tensor: &mut Tensor, splits: impl Iterator<Item = i64>) -> Result<()> {
     match tensor.dtype() {
         DataType::Int32 => tensor.as_mut_slice::<i32>()?.iter_mut().zip(splits).for_each(|(slot, n)| *slot = n as i32),
         _ => tensor.as_mut_slice::<i64>()?.iter_mut().zip(splits).for_each(|(slot, n)| *slot = n),
     }
-    Ok(tensor)
+    Ok(())
+}
+
+/// Fails unless the tensor is a vector of splits that begin with 0, never fall, and end with `values`.
+#[track_caller]
+pub(super) fn ensure_exact_splits(tensor: &Tensor, values: usize) -> Result<()> {
+    ensure_vector(tensor, "ragged splits")?;
+    let splits = i64s(tensor)?;
+    let (Some(&first), Some(&last)) = (splits.first(), splits.last()) else {
+        bail!(InvalidArgument, "Invalid ragged splits: ragged splits must have at least one split, but is empty");
+    };
+    ensure!(first == 0, InvalidArgument, "Invalid ragged splits: the first element must be 0 but is {first}");
+    ensure!(splits.is_sorted(), InvalidArgument, "Invalid ragged splits: they must not decrease");
+    ensure!(
+        last == values as i64,
+        InvalidArgument,
+        "Invalid ragged splits: the last element must be the number of ragged values ({values}) but is {last}"
+    );
+    Ok(())
 }
 
 #[register_kernel(device = Cpu, op = ops::RaggedRange, Tsplits = [int32, int64], T = [f32, f64, i32, i64])]

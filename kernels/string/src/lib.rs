@@ -8,7 +8,6 @@ mod base64;
 mod bytes;
 mod characters;
 mod encoding;
-mod farmhash;
 mod hash;
 mod join;
 mod map;

@@ -6,6 +6,17 @@ use kernlink_macros::register_op;
 
 use crate::shapes;
 
+/// The gradient of `Tile`: the sum of all tiles.
+#[register_op(
+    attr("T: type"),
+    input("input: T"),
+    input("multiples: int32", "How many tiles there are along each dimension."),
+    output("output: T", "Of the shape of a tile."),
+    shape_fn = shapes::unknown_shape,
+    deprecated(3, "TileGrad has been replaced with reduce_sum"),
+)]
+pub struct TileGrad;
+
 /// The gradient of [`MirrorPad`](crate::MirrorPad): what was padded is cut off and added to what it mirrored.
 #[register_op(
     attr("T: type"),

@@ -11,6 +11,8 @@ mod crops_and_colors;
 mod diagonals;
 mod einsum;
 mod gather;
+#[cfg(feature = "learning")]
+mod learning;
 #[cfg(feature = "linear_algebra")]
 mod linear_algebra;
 #[cfg(feature = "list")]
@@ -47,6 +49,8 @@ mod segments;
 mod signal;
 #[cfg(feature = "sparse")]
 mod sparse;
+#[cfg(feature = "sparse")]
+mod sparse_matrices;
 mod special;
 mod strides;
 #[cfg(feature = "data_flow")]

@@ -140,6 +140,7 @@ not_differentiable!(
 not_differentiable!(
     DenseToDenseSetOperation,
     DenseToSparseSetOperation,
+    EditDistance,
     RaggedRange,
     SetSize,
     SparseAddGrad,

@@ -1,7 +1,8 @@
 //! Ragged tensors, of which the values are differentiated.
 
-use kernlink::Result;
+use kernlink::dtype::DataType;
 use kernlink::gradient::{Gradient, GradientScope, IndexedSlices, NoGradient, ShapeOf, Value};
+use kernlink::{Result, bail};
 use kernlink_macros::register_gradient;
 
 use super::{long_dims, scalar_like, unbroadcast, with_ones_behind};
@@ -83,4 +84,40 @@ fn ragged_gather_gradient(
     let indices = ragged_range(g, from, to, one).build()?.rt_dense_values;
     let dense_shape = g.dims(&params_dense_values)?;
     Ok((Vec::new(), IndexedSlices { values: d_output_dense_values, indices, dense_shape }.into(), NoGradient))
+}
+
+/// A ragged tensor whose variants are those that were decoded.
+#[register_gradient(op = RaggedTensorFromVariant)]
+fn ragged_tensor_from_variant_gradient(
+    g: &mut GradientScope<'_>,
+    output_ragged_rank: i64,
+    encoded_ragged: ShapeOf,
+    output_nested_splits: Vec<Value>,
+    d_output_dense_values: Value,
+) -> Result<Value> {
+    let batched = match encoded_ragged.known().rank() {
+        Some(rank @ (0 | 1)) => rank == 1,
+        None => output_ragged_rank > 0,
+        Some(rank) => {
+            bail!(Unimplemented, "there is no gradient for variants in {rank} dimensions, only for up to one")
+        }
+    };
+    ragged_tensor_to_variant(g, output_nested_splits, d_output_dense_values, batched).build()
+}
+
+#[register_gradient(op = RaggedTensorToVariant)]
+fn ragged_tensor_to_variant_gradient_of(
+    g: &mut GradientScope<'_>,
+    Tvalues: DataType,
+    rt_nested_splits: Vec<Value>,
+    rt_dense_values: ShapeOf,
+    d_encoded_ragged: Value,
+) -> Result<(Vec<NoGradient>, Value)> {
+    let splits = match rt_nested_splits.first() {
+        Some(&splits) => splits,
+        None => g.constant(0i64)?,
+    };
+    let dims = g.dims(&rt_dense_values)?;
+    let dims = cast(g, dims, DataType::Int32).build()?;
+    Ok((Vec::new(), ragged_tensor_to_variant_gradient(g, d_encoded_ragged, splits, dims, Tvalues).build()?))
 }

@@ -2,6 +2,8 @@
 
 mod checkpoint;
 mod file;
+mod remap;
 
 pub use checkpoint::*;
 pub use file::*;
+pub use remap::*;

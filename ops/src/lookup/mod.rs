@@ -2,6 +2,8 @@
 
 mod access;
 mod tables;
+mod vocabulary;
 
 pub use access::*;
 pub use tables::*;
+pub use vocabulary::*;

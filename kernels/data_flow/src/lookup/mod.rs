@@ -6,3 +6,4 @@ mod entries;
 mod make;
 mod table;
 mod text_file;
+mod vocabulary;

@@ -106,6 +106,25 @@ impl KernelState for Lines {
     }
 }
 
+/// The name of a file.
+fn file_name(name: &TString) -> Result<&str> {
+    let name = std::str::from_utf8(name).map_err(|_| {
+        Error::invalid_argument(format!("a file name must be UTF-8, and `{}` is not", shortened_bytes(name)))
+    })?;
+    ensure!(!name.is_empty(), InvalidArgument, "filename cannot be empty.");
+    Ok(name)
+}
+
+/// The first `size` lines of the file that a scalar names, or all if it is −1, and their numbers.
+pub(super) fn lines(name: &Tensor, size: i64, what: &str) -> Result<(Tensor, Tensor)> {
+    ensure!(name.rank() == 0, InvalidArgument, "{what} should be a single string, but got {}", name.shape());
+    let name = name.to_scalar::<TString>()?;
+    let name = file_name(&name)?;
+    ensure!(size != 0, OutOfRange, "Finished reading 0 of lines from {}", shortened(name));
+    let lines = Lines { key: WHOLE_LINE, value: LINE_NUMBER, size, delimiter: b'\t', offset: 0 };
+    lines.read_file(name, DataType::String, DataType::Int64)
+}
+
 impl Lines {
     /// Checks that what stands at `index` can be of this dtype.
     fn ensure_fits(index: i64, dtype: DataType, what: &str) -> Result<()> {
@@ -133,27 +152,28 @@ impl Lines {
             name.shape()
         );
         let name = name.to_scalar::<TString>()?;
-        let name = std::str::from_utf8(&name).map_err(|_| {
-            Error::invalid_argument(format!("a file name must be UTF-8, and `{}` is not", shortened_bytes(&name)))
-        })?;
-        ensure!(!name.is_empty(), InvalidArgument, "filename cannot be empty.");
+        let name = file_name(&name)?;
         Lines::ensure_fits(self.key, table.key_dtype, "key")?;
         Lines::ensure_fits(self.value, table.value_dtype, "value")?;
         if table.is_filled() {
             // Nodes that share a table by its name may all want to fill it.
             return Ok(());
         }
-        let cannot_read = |error| Error::from_io(format!("cannot read {}", shortened(name)), &error);
-        let about = std::fs::metadata(name).map_err(cannot_read)?;
-        // Read and not mapped: the graph itself may write this file meanwhile.
-        ensure!(about.is_file() || about.is_dir(), InvalidArgument, "cannot read {name}: it is no regular file");
-        let file = BufReader::new(File::open(name).map_err(cannot_read)?);
-        let (keys, values) = self.read(file, name, table.key_dtype, table.value_dtype)?;
+        let (keys, values) = self.read_file(name, table.key_dtype, table.value_dtype)?;
         match table.initialize(&keys, &values) {
             Err(error) if table.is_filled() => drop(error),
             result => result.map_err(|error| error.context(shortened(name)))?,
         }
         Ok(())
+    }
+
+    fn read_file(&self, name: &str, key: DataType, value: DataType) -> Result<(Tensor, Tensor)> {
+        let cannot_read = |error| Error::from_io(format!("cannot read {}", shortened(name)), &error);
+        let about = std::fs::metadata(name).map_err(cannot_read)?;
+        // Read and not mapped: the graph itself may write this file meanwhile.
+        ensure!(about.is_file() || about.is_dir(), InvalidArgument, "cannot read {name}: it is no regular file");
+        let file = BufReader::new(File::open(name).map_err(cannot_read)?);
+        self.read(file, name, key, value)
     }
 
     fn read(&self, mut file: impl BufRead, name: &str, key: DataType, value: DataType) -> Result<(Tensor, Tensor)> {
@@ -164,7 +184,11 @@ impl Lines {
             if !read_line(&mut file, &mut line, name)? {
                 break;
             }
-            line.retain(|&byte| byte != b'\r' && byte != b'\n');
+            let has_end = line.pop_if(|byte| *byte == b'\n').is_some();
+            _ = line.pop_if(|byte| *byte == b'\r');
+            if line.is_empty() && !has_end {
+                break;
+            }
             if self.size != -1 && number >= self.size {
                 return Ok((keys.into_tensor()?, values.into_tensor()?));
             }
@@ -205,5 +229,24 @@ impl Lines {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_carriage_return_belongs_to_the_end_of_a_line() {
+        let lines = Lines { key: WHOLE_LINE, value: LINE_NUMBER, size: -1, delimiter: b'\t', offset: 0 };
+        let words = |text: &[u8]| {
+            let (keys, _) = lines.read(text, "words", DataType::String, DataType::Int64)?;
+            keys.as_slice::<TString>()
+                .map(|words| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+        };
+        assert_eq!(words(b"x\ry\r\r\nz\n\r\r\n").unwrap(), [&b"x\ry\r"[..], b"z", b"\r"]);
+        assert_eq!(words(b"a\n\r").unwrap(), [b"a"]);
+        assert_eq!(words(b"a\r").unwrap(), [b"a"]);
+        assert!(words(b"\r\na\n").unwrap_err().message().contains("empty line found at line 1"));
     }
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod file;
 mod first;
+mod remap;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,159 @@
+//! KmeansPlusPlusInitialization and KMC2ChainInitialization.
+
+use kernlink::error::Result;
+use kernlink::kernel::KernelContext;
+use kernlink::tensor::{Tensor, scratch};
+use kernlink::{bail, ensure};
+use kernlink_geometry::integers::scalar;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::draw::Draw;
+use super::neighbors::{half_squared_norms, product};
+
+/// Draws in a row that may hit points which are taken already, before one is taken that is not.
+const VAIN_DRAWS: usize = 10_000;
+
+/// Points, and those of them that are picked.
+struct Sampling<'a> {
+    points: &'a [f32],
+    count: usize,
+    width: usize,
+    half_norms: Vec<f32>,
+    picked: Vec<usize>,
+    is_picked: Vec<bool>,
+    /// Half the squared distance of each point to the nearest that is picked, and the sums of those up to each point.
+    distances: Vec<f32>,
+    sums: Vec<f32>,
+}
+
+impl<'a> Sampling<'a> {
+    fn new(points: &'a [f32], count: usize, width: usize) -> Result<Sampling<'a>> {
+        Ok(Sampling {
+            points,
+            count,
+            width,
+            half_norms: half_squared_norms(points, count, width)?,
+            picked: Vec::new(),
+            is_picked: scratch::zeros(count)?,
+            distances: scratch::filled(f32::INFINITY, count)?,
+            sums: scratch::zeros(count)?,
+        })
+    }
+
+    fn point(&self, n: usize) -> &'a [f32] {
+        &self.points[n * self.width..][..self.width]
+    }
+
+    /// A point that is not picked.
+    fn draw(&self, random: &mut Draw) -> usize {
+        if self.picked.is_empty() {
+            return random.below(self.count as u64) as usize;
+        }
+        let total = self.sums[self.count - 1];
+        for _ in 0..VAIN_DRAWS {
+            let index = if total > 0.0 {
+                let drawn = random.float() * total;
+                self.sums.partition_point(|&sum| sum <= drawn).min(self.count - 1)
+            } else {
+                // All are where one is picked, or a distance is no number.
+                random.below(self.count as u64) as usize
+            };
+            if !self.is_picked[index] {
+                return index;
+            }
+        }
+        self.is_picked.iter().position(|picked| !picked).unwrap_or(0)
+    }
+
+    /// The distances once point `n` is picked, too.
+    fn distances_with(&self, n: usize) -> Result<Vec<f32>> {
+        let (point, half_norm) = (self.point(n), self.half_norms[n]);
+        scratch::collected((0..self.count).map(|other| {
+            let distance = (self.half_norms[other] - product(self.point(other), point)) + half_norm;
+            if distance < self.distances[other] { distance } else { self.distances[other] }
+        }))
+    }
+
+    /// Picks one more point, the best of several that are drawn.
+    fn pick(&mut self, random: &mut Draw, tries: i64) -> Result<()> {
+        let mut total = 0.0;
+        for (sum, &distance) in self.sums.iter_mut().zip(&self.distances) {
+            total += distance;
+            *sum = total;
+        }
+        let mut best: Option<(f32, usize, Vec<f32>)> = None;
+        for _ in 0..tries {
+            let index = self.draw(random);
+            let distances = self.distances_with(index)?;
+            let potential: f32 = distances.iter().sum();
+            // Infinite potentials are never better; one point is taken in any case.
+            if best.as_ref().is_none_or(|(least, ..)| potential < *least) {
+                best = Some((potential, index, distances));
+            }
+        }
+        if let Some((_, index, distances)) = best {
+            self.distances = distances;
+            self.is_picked[index] = true;
+            scratch::push(&mut self.picked, index)?;
+        }
+        Ok(())
+    }
+}
+
+#[register_kernel(device = Cpu)]
+fn kmeans_plus_plus(ctx: &mut KernelContext<'_, ops::KmeansPlusPlusInitialization>) -> Result<()> {
+    type Op = ops::KmeansPlusPlusInitialization;
+    let points = ctx.input(Op::POINTS)?;
+    ensure!(points.rank() == 2, InvalidArgument, "Input points should be a matrix.");
+    let to_sample = scalar(ctx.input(Op::NUM_TO_SAMPLE)?, "Input num_to_sample")?;
+    let seed = scalar(ctx.input(Op::SEED)?, "Input seed")?;
+    let retries = scalar(ctx.input(Op::NUM_RETRIES_PER_SAMPLE)?, "Input num_retries_per_sample")?;
+    let (count, width) = (points.shape()[0], points.shape()[1]);
+    ensure!(count > 0, InvalidArgument, "Expected points.rows() > 0.");
+    ensure!(to_sample > 0, InvalidArgument, "Expected num_to_sample > 0.");
+    ensure!(
+        to_sample <= count as i64,
+        InvalidArgument,
+        "Expected num_to_sample <= points.rows(). {to_sample} vs {count}."
+    );
+    let retries = if retries >= 0 { retries } else { 2 + (to_sample as f64).ln() as i64 };
+    ensure!(
+        retries < i64::from(i32::MAX),
+        InvalidArgument,
+        "num_retries_per_sample must be below {}, not {retries}",
+        i32::MAX
+    );
+    let mut output = ctx.allocate_output(Op::SAMPLES, [to_sample as usize, width])?;
+    let mut sampling = Sampling::new(points.as_slice()?, count, width)?;
+    let mut random = Draw::new(seed);
+    for _ in 0..to_sample {
+        sampling.pick(&mut random, 1 + retries)?;
+    }
+    if width > 0 {
+        for (row, &picked) in output.as_mut_slice::<f32>()?.chunks_exact_mut(width).zip(&sampling.picked) {
+            row.copy_from_slice(sampling.point(picked));
+        }
+    }
+    ctx.set_output(Op::SAMPLES, output)
+}
+
+#[register_kernel(device = Cpu)]
+fn kmc2_chain(ctx: &mut KernelContext<'_, ops::KMC2ChainInitialization>) -> Result<()> {
+    type Op = ops::KMC2ChainInitialization;
+    let distances = ctx.input(Op::DISTANCES)?;
+    ensure!(distances.rank() == 1, InvalidArgument, "Input distances should be a vector.");
+    let seed = scalar(ctx.input(Op::SEED)?, "Input seed")?;
+    let [first, rest @ ..] = distances.as_slice::<f32>()? else {
+        bail!(InvalidArgument, "Expected distances_tensor.size() > 0.");
+    };
+    let mut random = Draw::new(seed);
+    let mut state = (0i64, *first);
+    for (index, &distance) in (1..).zip(rest) {
+        // The chain moves on with a chance of the distance over that where it stands.
+        if distance > random.float() * state.1 {
+            state = (index, distance);
+        }
+    }
+    ctx.set_output(Op::INDEX, Tensor::scalar(state.0))
+}
