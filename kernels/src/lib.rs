@@ -10,6 +10,7 @@
 //! | `kernlink-kernels-image` | `image` | images: detection, crops, sizes, colours, boxes |
 //! | `kernlink-kernels-image-codecs` | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
+//! | `kernlink-kernels-data` | `data` | datasets and iterators |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | `kernlink-kernels-signal` | `signal` | Fourier transforms |
@@ -40,6 +41,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_image_codecs::KERNLINK_PROVIDER,
     #[cfg(feature = "quantization")]
     &kernlink_kernels_quantization::KERNLINK_PROVIDER,
+    #[cfg(feature = "data")]
+    &kernlink_kernels_data::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
     #[cfg(feature = "linear_algebra")]

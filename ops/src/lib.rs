@@ -14,6 +14,7 @@
 //! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
+//! | [`mod@data`] | `data` | datasets and iterators |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
 //! | [`mod@image_codecs`] | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
@@ -48,6 +49,8 @@ extern crate kernlink_framework as kernlink;
 pub mod array;
 pub mod builders;
 pub mod control_flow;
+#[cfg(feature = "data")]
+pub mod data;
 #[cfg(feature = "data_flow")]
 pub mod data_flow;
 mod feature;
@@ -104,6 +107,8 @@ pub use array::*;
 pub use builders::while_loop;
 pub use builders::{call, cond, constant, switch_case, v1};
 pub use control_flow::*;
+#[cfg(feature = "data")]
+pub use data::*;
 #[cfg(feature = "data_flow")]
 pub use data_flow::*;
 pub use feature::feature_of;

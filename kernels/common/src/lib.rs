@@ -22,6 +22,7 @@ pub mod gemv;
 pub mod hash;
 pub mod int8;
 pub mod number;
+pub mod optional;
 pub mod panels;
 pub mod product;
 pub mod random_floats;
