@@ -9,13 +9,14 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+mod ahead;
 mod batch;
 mod cache;
 mod context;
 mod dataset;
 mod filter;
 mod function;
-mod group;
+// mod group;
 mod interleave;
 mod iterate;
 mod map;
@@ -29,7 +30,7 @@ mod saved;
 mod several;
 mod shuffle;
 mod sources;
-mod sparse;
+// mod sparse;
 mod transform;
 mod turn;
 mod whole;

@@ -12,6 +12,7 @@ use crate::dataset::Element;
 pub(crate) struct Saved {
     numbers: BTreeMap<&'static str, i64>,
     elements: BTreeMap<&'static str, Vec<Element>>,
+    results: BTreeMap<&'static str, Vec<Result<Option<Element>>>>,
     parts: BTreeMap<(&'static str, usize), Saved>,
 }
 
@@ -39,6 +40,15 @@ impl Saved {
     /// The one element of this name.
     pub(crate) fn element(&self, name: &str) -> Result<Element> {
         self.elements(name)?.first().cloned().ok_or_else(|| lacks(name))
+    }
+
+    /// Puts down what was made and not given out yet.
+    pub(crate) fn set_results(&mut self, name: &'static str, results: Vec<Result<Option<Element>>>) {
+        self.results.insert(name, results);
+    }
+
+    pub(crate) fn results(&self, name: &str) -> Result<&[Result<Option<Element>>]> {
+        self.results.get(name).map(Vec::as_slice).ok_or_else(|| lacks(name))
     }
 
     /// The state of a part, which is empty.

@@ -52,9 +52,10 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// The place in the input of the element in some place, if each is that of the input or is made of it alone.
-    fn place(&self, index: i64) -> Option<i64> {
-        let _ = index;
+    /// The place in the input, which has so many elements, of the element in some place, if each is that of the input or is
+    /// made of it alone.
+    fn place(&self, index: i64, inputs: i64) -> Option<i64> {
+        let _ = (index, inputs);
         None
     }
 
@@ -168,7 +169,7 @@ impl<T: Transform> Dataset for Transformed<T> {
     }
 
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        let element = self.input.get(self.transform.place(index)?, cx)?;
+        let element = self.input.get(self.transform.place(index, self.input.cardinality())?, cx)?;
         Some(Box::pin(async move { self.transform.made(element.await?, cx).await }))
     }
 }
