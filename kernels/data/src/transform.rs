@@ -108,9 +108,6 @@ impl Input {
         Ok(())
     }
 
-    pub(crate) fn dataset(&self) -> &Arc<dyn Dataset> {
-        &self.dataset
-    }
 
     pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
         match &mut self.iterator {
