@@ -12,8 +12,9 @@ pub(super) fn unmask(masked: u32) -> u32 {
     masked.wrapping_sub(DELTA).rotate_left(15)
 }
 
-/// The stored form of the checksum of `bytes`.
-pub(super) fn masked(bytes: &[u8]) -> u32 {
+/// The CRC-32C of `bytes` as TensorFlow stores it, in bundles and TFRecords: masked, because a checksum of bytes that hold
+/// checksums is weak.
+pub fn masked(bytes: &[u8]) -> u32 {
     mask(crc32c::crc32c(bytes))
 }
 

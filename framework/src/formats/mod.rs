@@ -27,6 +27,7 @@ pub use checkpoint::{
     CheckpointEntry, CheckpointFolder, CheckpointReader, CheckpointWriter, SliceFileWriter, SliceFilesReader,
     latest_checkpoint, latest_checkpoint_with_note, matching_files, merge_checkpoints,
 };
+pub use checksum::masked as masked_crc32c;
 pub use meta_graph::{LoadOptions, MetaGraph, signature_names, signatures};
 pub use saved_model::{SavedModel, choose_meta_graph, load_targets, read_saved_model_folder};
 pub use signature::{Signature, SignatureRunner, SignatureTensor};

@@ -15,6 +15,7 @@ pub mod extremes;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
 pub mod float16;
+pub mod files;
 pub mod fused;
 pub mod gather;
 pub mod gemm;
@@ -26,6 +27,8 @@ pub mod optional;
 pub mod panels;
 pub mod product;
 pub mod random_floats;
+#[cfg(feature = "records")]
+pub mod records;
 pub mod remembered;
 pub mod rows;
 pub mod single;

@@ -38,7 +38,7 @@ impl KernelState for Named {
     }
 }
 
-#[register_kernel(device = Cpu, cheap, op = [ops::Iterator, ops::IteratorV2])]
+#[register_kernel(device = Cpu, cheap, op = [ops::OldIterator, ops::IteratorV2])]
 fn iterator(state: &Named, ctx: &mut RawContext<'_>) -> Result<()> {
     state.get()?;
     state.iterator.set_handle(ctx)

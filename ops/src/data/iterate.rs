@@ -16,7 +16,9 @@ use crate::shapes;
 )]
 pub enum NamedIterators {
     /// An iterator, which `MakeIterator` sets to a dataset.
-    Iterator,
+    // Not by its own name, which is that of a trait.
+    #[op(name = "Iterator")]
+    OldIterator,
     /// An iterator, which `MakeIterator` sets to a dataset.
     IteratorV2,
 }
