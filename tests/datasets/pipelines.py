@@ -55,7 +55,7 @@ class Pipeline:
 
     def source(self, r):
         kind = r.choice(["range", "range", "slices", "pairs", "strings", "tensors", "random", "zip", "concatenate", "sample"])
-        n = r.choice([0, 1, 3, 7, 12, 20])
+        n = r.choice([0, 3, 7, 12, 20, 20])
         self.note(kind, n)
         if kind == "range":
             return D.range(r.randint(-3, 3), r.randint(-3, 25), r.choice([1, 2, 3]))
@@ -133,13 +133,13 @@ class Pipeline:
         return ds.shuffle(r.choice([2, 5, 50]), seed=r.randint(1, 99), reshuffle_each_iteration=r.choice([True, False])).repeat(r.choice([2, 3]))
 
     def do_repeat(self, r, ds):
-        return ds.repeat(r.choice([0, 1, 2, 3, None]))
+        return ds.repeat(r.choice([1, 2, 3, 3, None, 0] if r.random() < 0.3 else [1, 2, 3]))
 
     def do_take(self, r, ds):
-        return ds.take(r.choice([-1, 0, 2, 5, 100]))
+        return ds.take(r.choice([-1, 2, 5, 100, 100]))
 
     def do_skip(self, r, ds):
-        return ds.skip(r.choice([0, 1, 4, 4]))
+        return ds.skip(r.choice([0, 1, 1, 2]))
 
     def do_shard(self, r, ds):
         n = r.randint(1, 3)
@@ -237,10 +237,11 @@ class Pipeline:
         return ds.with_options(options)
 
     def do_assert_cardinality(self, r, ds):
-        return self.integer(ds).take(5).apply(tf.data.experimental.assert_cardinality(r.choice([3, 5])))
+        return self.integer(ds).take(5).repeat(2).take(6).apply(tf.data.experimental.assert_cardinality(r.choice([6, 6, 6, 5, 7])))
 
 
-KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_")]
+# A ragged tensor in a dataset is a variant, of ops of another family.
+KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_") and name != "do_ragged_batch"]
 
 
 def functions(pipeline):

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use kernlink::Result;
+use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::ahead::Ahead;
 use crate::context::Cx;
-use crate::dataset::{Element, UNKNOWN};
+use crate::dataset::{Element, Spec, UNKNOWN};
 use crate::function::Closure;
 use crate::map::{FunctionKernel, Parallelism, parallelism};
 use crate::saved::Saved;
@@ -128,4 +129,41 @@ impl Transform for ParallelFilter {
 fn parallel_filter(state: &PredicateKernel, ctx: &mut KernelContext<'_, ops::ParallelFilterDataset>) -> Result<()> {
     let (predicate, parallelism) = (Arc::new(state.0.closure(ctx)?), parallelism(ctx)?);
     set_transformed(ctx, &state.0.spec, ParallelFilter { predicate, parallelism })
+}
+
+/// Keeps elements by their last component, and leaves that out.
+struct ByLastComponent;
+
+impl Transform for ByLastComponent {
+    type State = ();
+
+    fn begin(&self, _: &Cx) -> Result<()> {
+        Ok(())
+    }
+
+    async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
+        loop {
+            cx.check()?;
+            let Some(mut element) = input.next(cx).await? else { return Ok(None) };
+            let stays = match element.pop() {
+                Some(last) if last.dtype() == DataType::Bool && last.num_elements() == 1 => last.as_slice::<bool>()?[0],
+                _ => bail!(InvalidArgument, "last component must be a scalar bool"),
+            };
+            if stays {
+                return Ok(Some(element));
+            }
+        }
+    }
+
+    fn cardinality(&self, _: i64) -> i64 {
+        UNKNOWN
+    }
+}
+
+#[register_kernel(device = Cpu, cheap)]
+fn filter_by_last_component(
+    spec: &Spec,
+    ctx: &mut KernelContext<'_, ops::FilterByLastComponentDataset>,
+) -> Result<()> {
+    set_transformed(ctx, spec, ByLastComponent)
 }

@@ -17,6 +17,7 @@ mod dataset;
 mod files;
 mod filter;
 mod function;
+mod generator;
 mod group;
 mod interleave;
 mod iterate;

@@ -421,12 +421,12 @@ fn sampling(spec: &Spec, ctx: &mut KernelContext<'_, ops::SamplingDataset>) -> R
 
 /// A dataset as it is: TensorFlow tunes, rewrites or counts there.
 #[register_kernel(device = Cpu, cheap, op = [
-    ops::AssertNextDataset, ops::BytesProducedStatsDataset, ops::ExperimentalAssertNextDataset,
+    ops::AssertNextDataset, ops::AssertPrevDataset, ops::BytesProducedStatsDataset, ops::ExperimentalAssertNextDataset,
     ops::ExperimentalBytesProducedStatsDataset, ops::ExperimentalLatencyStatsDataset,
     ops::ExperimentalMaxIntraOpParallelismDataset, ops::ExperimentalNonSerializableDataset,
     ops::ExperimentalPrivateThreadPoolDataset, ops::FinalizeDataset, ops::LatencyStatsDataset,
     ops::MaxIntraOpParallelismDataset, ops::ModelDataset, ops::NonSerializableDataset, ops::OptimizeDataset,
-    ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset,
+    ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset, ops::RewriteDataset,
 ])]
 fn as_it_is(ctx: &mut RawContext<'_>) -> Result<()> {
     let dataset = input_dataset(ctx, 0)?;

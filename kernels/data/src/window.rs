@@ -295,3 +295,22 @@ fn window_op(spec: &Spec, ctx: &mut KernelContext<'_, ops::WindowOp>) -> Result<
     let elements = (0..count).map(element).collect();
     set_dataset(ctx, Elements::new(spec, elements))
 }
+
+/// The elements that are given one after the other.
+#[register_kernel(device = Cpu, cheap)]
+fn list(spec: &Spec, ctx: &mut KernelContext<'_, ops::ListDataset>) -> Result<()> {
+    let inputs = tensors(ctx, "tensors")?;
+    let components = spec.dtypes.len();
+    ensure!(
+        components > 0 && inputs.len() % components == 0,
+        InvalidArgument,
+        "the number of `tensors` ({}) must be a multiple of that of components ({components})",
+        inputs.len()
+    );
+    let elements = scratch::collected(inputs.chunks_exact(components).map(<[_]>::to_vec))?;
+    for element in &elements {
+        let given: Vec<_> = element.iter().map(kernlink::tensor::Tensor::dtype).collect();
+        spec.ensure_dtypes(&given)?;
+    }
+    set_dataset(ctx, Elements::new(spec, elements))
+}

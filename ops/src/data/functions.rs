@@ -235,9 +235,9 @@ pub struct ExperimentalGroupByWindowDataset;
 
 #[register_op(
     attr("key_func: func", "Gives the key of an element, an int64."),
-    attr("init_func: func", "Gives the first state of a key."),
+    attr("init_func: func", "Gives the state."),
     attr("reduce_func: func", "Reduces the elements of a key."),
-    attr("finalize_func: func", "Makes an element of the last state of a key."),
+    attr("finalize_func: func", "Is called at the end, with the state."),
     attr("Tkey_func_other_arguments: list(type) >= 0"),
     attr("Tinit_func_other_arguments: list(type) >= 0"),
     attr("Treduce_func_other_arguments: list(type) >= 0"),

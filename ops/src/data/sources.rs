@@ -137,6 +137,39 @@ pub enum OfNames {
     ExperimentalMatchingFilesDataset,
 }
 
+/// Elements that are given one after the other.
+#[register_op(
+    attr("Tinput_types: list(type) >= 1"),
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("metadata: string = ''", "For tools that look at pipelines."),
+    input("tensors: Tinput_types", "The components of the elements."),
+    output("handle: variant", "The dataset."),
+    stateful,
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct ListDataset;
+
+/// What a function gives again and again, until it says OUT_OF_RANGE.
+#[register_op(
+    attr("init_func: func", "Gives the state."),
+    attr("next_func: func", "Gives the next element, by the state."),
+    attr("finalize_func: func", "Is called at the end, with the state."),
+    attr("Tinit_func_args: list(type) >= 0"),
+    attr("Tnext_func_args: list(type) >= 0"),
+    attr("Tfinalize_func_args: list(type) >= 0"),
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("metadata: string = ''", "For tools that look at pipelines."),
+    input("init_func_other_args: Tinit_func_args", "What `init_func` takes."),
+    input("next_func_other_args: Tnext_func_args", "What `next_func` takes behind the state."),
+    input("finalize_func_other_args: Tfinalize_func_args", "What `finalize_func` takes behind the state."),
+    output("handle: variant", "The dataset."),
+    stateful,
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct GeneratorDataset;
+
 /// A dataset of elements that are given component by component.
 #[register_op(
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),

@@ -195,6 +195,12 @@ pub enum OldTransformations {
     #[op(attr("log_warning: bool = false", "Of no effect."))]
     ExperimentalIgnoreErrorsDataset,
     /// A dataset as it is.
+    #[op(input("transformations: string", "Of no effect."), shape_fn = |c| with_ranks(c, &[(1, Rank::Is(1))]))]
+    AssertPrevDataset,
+    /// A dataset as it is: nothing is rewritten.
+    #[op(input("rewrite_name: string", "Of no effect."))]
+    RewriteDataset,
+    /// A dataset as it is.
     #[op(
         attr("algorithm: int = 0", "Of no effect.", before = "output_types"),
         attr("cpu_budget: int = 0", "Of no effect.", before = "output_types"),
@@ -246,18 +252,6 @@ pub enum OldTransformations {
     /// A dataset as it is.
     #[op(input("num_threads: int64", "Of no effect."))]
     ExperimentalPrivateThreadPoolDataset,
-    /// Batches divided into smaller ones.
-    #[op(
-        attr("use_fallback: bool = true", "Of no effect."),
-        input("num_replicas: int64", "By how much batches are divided."),
-    )]
-    RebatchDataset,
-    /// Batches divided into smaller ones.
-    #[op(
-        attr("use_fallback: bool = true", "Of no effect."),
-        input("num_replicas: int64", "By how much batches are divided."),
-    )]
-    ExperimentalRebatchDataset,
     /// Batches of other sizes.
     #[op(
         input("batch_sizes: int64", "The sizes of the batches, which are taken in turn."),
@@ -308,6 +302,16 @@ pub enum OldTransformations {
     /// The elements of a dataset, each once.
     ExperimentalUniqueDataset,
 }
+
+/// The elements whose last component is true, without it.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    output("output: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct FilterByLastComponentDataset;
 
 /// Elements made of one element of each dataset, as long as all have one.
 #[register_op(
