@@ -240,8 +240,8 @@ class Pipeline:
         return self.integer(ds).take(5).repeat(2).take(6).apply(tf.data.experimental.assert_cardinality(r.choice([6, 6, 6, 5, 7])))
 
 
-# A ragged tensor in a dataset is a variant, of ops of another family.
-KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_") and name != "do_ragged_batch"]
+# Ragged and sparse tensors in a dataset are variants, of ops of another family.
+KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_") and name not in ("do_ragged_batch", "do_sparse_batch")]
 
 
 def functions(pipeline):

@@ -29,8 +29,6 @@ struct Interleave {
     block: i64,
     /// How many elements are made ahead of each, if any are.
     ahead: Option<usize>,
-    /// Whether the next dataset takes the turn of one that has ended.
-    hands_on_turn: bool,
 }
 
 struct Turns {
@@ -96,10 +94,7 @@ impl Transform for Interleave {
                     }
                     Ok(None) => {
                         turns.open[turns.at] = None;
-                        match self.hands_on_turn {
-                            true => turns.given = 0,
-                            false => turns.advance(cycle),
-                        }
+                        turns.advance(cycle);
                     }
                     Err(error) => {
                         if self.ahead.is_some() {
@@ -171,7 +166,7 @@ impl Transform for Interleave {
 #[register_kernel(device = Cpu, cheap)]
 fn flat_map(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::FlatMapDataset>) -> Result<()> {
     let function = state.closure(ctx)?;
-    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None, hands_on_turn: false };
+    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None };
     set_transformed(ctx, &state.spec, interleave)
 }
 
@@ -180,19 +175,18 @@ fn set_interleaved(
     state: &FunctionKernel,
     ctx: &mut RawContext<'_>,
     ahead: Option<usize>,
-    hands_on_turn: bool,
 ) -> Result<()> {
     let (cycle, block): (i64, i64) = (scalar(ctx, "cycle_length")?, scalar(ctx, "block_length")?);
-    ensure!(cycle > 0 || (cycle == -1 && !hands_on_turn), InvalidArgument, "`cycle_length` must be > 0");
+    ensure!(cycle > 0 || cycle == -1, InvalidArgument, "`cycle_length` must be > 0");
     ensure!(block > 0, InvalidArgument, "`block_length` must be > 0");
     let function = state.closure(ctx)?;
     let cycle = usize::try_from(cycle).ok();
-    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead, hands_on_turn })
+    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead })
 }
 
 #[register_kernel(device = Cpu, cheap)]
 fn interleave(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::InterleaveDataset>) -> Result<()> {
-    set_interleaved(state, ctx, None, false)
+    set_interleaved(state, ctx, None)
 }
 
 /// How many elements are made ahead of a dataset whose turn is to come.
@@ -202,7 +196,13 @@ const AHEAD: usize = 16;
     ops::ParallelInterleaveDatasetV2, ops::ParallelInterleaveDatasetV3, ops::ParallelInterleaveDatasetV4,
 ])]
 fn parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Result<()> {
-    parallel_calls(scalar(ctx, "num_parallel_calls")?, "num_parallel_calls")?;
+    let (calls, cycle): (i64, i64) = (scalar(ctx, "num_parallel_calls")?, scalar(ctx, "cycle_length")?);
+    parallel_calls(calls, "num_parallel_calls")?;
+    ensure!(
+        cycle == -1 || calls <= cycle,
+        InvalidArgument,
+        "num_parallel_calls must be less than or equal to cycle_length, or -1, but {calls} is more than {cycle}."
+    );
     if ctx.op().name == "ParallelInterleaveDatasetV4" {
         for name in ["buffer_output_elements", "prefetch_input_elements"] {
             let count: i64 = scalar(ctx, name)?;
@@ -215,7 +215,7 @@ fn parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Resu
     }
     let block: i64 = scalar(ctx, "block_length")?;
     let ahead = usize::try_from(block).unwrap_or(1).clamp(1, AHEAD);
-    set_interleaved(state, ctx, Some(ahead), false)
+    set_interleaved(state, ctx, Some(ahead))
 }
 
 #[register_kernel(device = Cpu, cheap, op = [
@@ -226,5 +226,5 @@ fn legacy_parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) 
     ensure!(ahead > 0 || ahead == -1, InvalidArgument, "`buffer_output_elements` must be > 0");
     let inputs: i64 = scalar(ctx, "prefetch_input_elements")?;
     ensure!(inputs >= 0 || inputs == -1, InvalidArgument, "`prefetch_input_elements` must be >= 0");
-    set_interleaved(state, ctx, Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)), true)
+    set_interleaved(state, ctx, Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)))
 }

@@ -61,10 +61,9 @@ impl Dataset for Several {
                 (sum, next) => sum.saturating_add(next),
             }),
             How::Directed { .. } => {
-                // As many as are selected, if none of those that elements are taken from ends before.
-                let selector = all.next().unwrap_or(0);
-                let goes_on = all.all(|cardinality| cardinality == INFINITE);
-                if goes_on { selector } else { UNKNOWN }
+                // That of a selector that ends is not asked for, as with TensorFlow.
+                all.next();
+                if all.any(|cardinality| cardinality == INFINITE) { INFINITE } else { UNKNOWN }
             }
         }
     }

@@ -162,7 +162,7 @@ impl KernelState for ShuffleKernel {
 fn shuffle(state: &ShuffleKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     let size: i64 = scalar(ctx, "buffer_size")?;
     ensure!(
-        size > 0 || size == -1,
+        size > 0 || size == UNKNOWN,
         InvalidArgument,
         "buffer_size must be greater than zero or UNKNOWN_CARDINALITY"
     );
@@ -175,5 +175,5 @@ fn shuffle(state: &ShuffleKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     };
     let make = || Ok(Seeds::new(seeds, state.others_each_time));
     let seeds = if has("seed_generator") { seeds_of(ctx, make)? } else { Arc::new(make()?) };
-    set_transformed(ctx, &state.spec, Shuffle { size: size as u64, count, seeds })
+    set_transformed(ctx, &state.spec, Shuffle { size: u64::try_from(size).unwrap_or(u64::MAX), count, seeds })
 }

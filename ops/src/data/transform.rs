@@ -45,7 +45,7 @@ pub enum Transformations {
         shape_fn = |c| with_scalars(c, &[1, 2]),
     )]
     BatchDatasetV2,
-    /// Elements stacked along a new first dimension, `batch_size` at a time, several batches at once.
+    /// Elements stacked along a new first dimension, `batch_size` at a time.
     #[op(
         attr("parallel_copy: bool = false", "Of no effect.", before = "output_types"),
         attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "metadata"),
@@ -283,20 +283,6 @@ pub enum OldTransformations {
         shape_fn = |c| with_scalars(c, &[1, 2, 3]),
     )]
     ExperimentalSlidingWindowDataset,
-    /// Elements of several sizes stacked as a sparse tensor.
-    #[op(
-        input("batch_size: int64", "How many elements make one."),
-        input("row_shape: int64", "The shape of a row; −1 stands for any size."),
-        shape_fn = |c| with_ranks(c, &[(1, Rank::Is(0)), (2, Rank::Is(1))]),
-    )]
-    DenseToSparseBatchDataset,
-    /// Elements of several sizes stacked as a sparse tensor.
-    #[op(
-        input("batch_size: int64", "How many elements make one."),
-        input("row_shape: int64", "The shape of a row; −1 stands for any size."),
-        shape_fn = |c| with_ranks(c, &[(1, Rank::Is(0)), (2, Rank::Is(1))]),
-    )]
-    ExperimentalDenseToSparseBatchDataset,
     /// The rows of each element, as elements.
     ExperimentalUnbatchDataset,
     /// The elements of a dataset, each once.
