@@ -8,6 +8,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Instant;
 
 use super::{BoxFuture, Cancellation, Function, InterOp, SessionContext, Step, Waiters, lock};
 use crate::error::{Error, Result, catch_panic};
@@ -41,7 +42,7 @@ impl Background {
     }
 
     /// Calls a function in a step of its own, so that its failure is nobody else's, which ends early if one of `until` is
-    /// cancelled. Resources that go with a step go with the call. `depth` counts the calls in which this one is nested.
+    /// cancelled, or at `deadline`. Resources that go with a step go with the call. `depth` counts the calls in which this one is nested.
     ///
     /// # Errors
     /// As [`Function::call`], and the reason of a cancellation.
@@ -51,10 +52,11 @@ impl Background {
         depth: u32,
         arguments: Vec<Tensor>,
         until: &[&Cancellation],
+        deadline: Option<Instant>,
     ) -> Result<Vec<Tensor>> {
         let cancellation = Cancellation::new();
         let _forwarded = until.iter().map(|other| other.forward_to(&cancellation)).collect::<Vec<_>>();
-        let step = Step::new(&self.session, cancellation, None).with_inter_op(self.inter_op.clone());
+        let step = Step::new(&self.session, cancellation, deadline).with_inter_op(self.inter_op.clone());
         let step = Arc::new(step);
         let result = function.clone().call(&step, depth, arguments).await;
         if !step.deferred.is_any() {

@@ -14,8 +14,8 @@ pub mod epilogue;
 pub mod extremes;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
-pub mod float16;
 pub mod files;
+pub mod float16;
 pub mod fused;
 pub mod gather;
 pub mod gemm;

@@ -6,10 +6,11 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kernlink::kernel::RawContext;
-use kernlink::step::{Background, Cancellation, Function, Task};
+use kernlink::step::{Background, Cancellation, Function, Step, Task};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 
+use crate::dataset::{Dataset, ensure_level};
 use crate::function::Captured;
 
 /// What an iterator that nobody made for another shares with those that it is made of.
@@ -56,25 +57,38 @@ impl Drop for EndsWith {
 pub(crate) struct Cx {
     background: Background,
     depth: u32,
-    /// That of the run that waits for the element; of what is made ahead, that of nobody.
-    run: Cancellation,
+    /// The run that waits for the element; nobody waits for what is made ahead.
+    run: Option<Arc<Step>>,
     shared: Arc<Shared>,
+    /// How many iterators call each other, at most.
+    level: u32,
 }
 
 impl Cx {
     /// That of an iterator in the run of a kernel.
-    pub(crate) fn new(ctx: &RawContext<'_>, shared: &Arc<Shared>) -> Result<Cx> {
+    pub(crate) fn new(ctx: &RawContext<'_>, dataset: &Arc<dyn Dataset>, shared: &Arc<Shared>) -> Result<Cx> {
         Ok(Cx {
             background: ctx.background()?,
             depth: ctx.run().depth + 1,
-            run: ctx.cancellation()?.clone(),
+            run: Some(ctx.step()?.clone()),
             shared: shared.clone(),
+            level: dataset.head().depth,
         })
+    }
+
+    /// That of an iterator over a dataset that a function has made, within this one.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if too many call each other, as those of a function that comes to itself.
+    pub(crate) fn within(&self, dataset: &Arc<dyn Dataset>) -> Result<Cx> {
+        let level = self.level + dataset.head().depth + 1;
+        ensure_level(level)?;
+        Ok(Cx { level, ..self.clone() })
     }
 
     /// The same for what goes on after the run.
     fn ahead(&self) -> Cx {
-        Cx { run: Cancellation::new(), ..self.clone() }
+        Cx { run: None, ..self.clone() }
     }
 
     /// How many threads can work at a time.
@@ -87,7 +101,9 @@ impl Cx {
     /// # Errors
     /// The reason why not.
     pub(crate) fn check(&self) -> Result<()> {
-        self.run.check()?;
+        if let Some(run) = &self.run {
+            run.check()?;
+        }
         self.shared.gone.check()
     }
 
@@ -97,7 +113,14 @@ impl Cx {
     /// Those of the function; the reason why nobody is interested any more.
     pub(crate) async fn call(&self, function: &Arc<Captured>, arguments: Vec<Tensor>) -> Result<Vec<Tensor>> {
         let function = self.shared.function(function)?;
-        self.background.call(&function, self.depth, arguments, &[&self.run, &self.shared.gone]).await
+        let gone = &self.shared.gone;
+        match &self.run {
+            Some(run) => {
+                let until = [run.cancellation(), gone];
+                self.background.call(&function, self.depth, arguments, &until, run.deadline()).await
+            }
+            None => self.background.call(&function, self.depth, arguments, &[gone], None).await,
+        }
     }
 
     /// Makes something ahead, on other threads, until what is returned is dropped.

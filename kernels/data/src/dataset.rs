@@ -79,6 +79,16 @@ impl KernelState for Spec {
     }
 }
 
+/// Refuses more datasets that are made of each other than iterators may call each other.
+pub(crate) fn ensure_level(level: u32) -> Result<()> {
+    ensure!(
+        level <= MOST_NESTED,
+        ResourceExhausted,
+        "{level} datasets are made one of the other, and may be {MOST_NESTED}: make some of them of several at once"
+    );
+    Ok(())
+}
+
 /// What all datasets have.
 pub(crate) struct Head {
     pub(crate) spec: Spec,
@@ -90,11 +100,7 @@ impl Head {
     /// That of a dataset that is made of others.
     pub(crate) fn above<'d>(spec: &Spec, inputs: impl IntoIterator<Item = &'d Arc<dyn Dataset>>) -> Result<Head> {
         let depth = inputs.into_iter().map(|input| input.head().depth + 1).max().unwrap_or(0);
-        ensure!(
-            depth <= MOST_NESTED,
-            ResourceExhausted,
-            "a dataset is made of {depth} others, one of the other, and may be of {MOST_NESTED}"
-        );
+        ensure_level(depth)?;
         Ok(Head { spec: spec.clone(), depth })
     }
 

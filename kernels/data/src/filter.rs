@@ -161,9 +161,6 @@ impl Transform for ByLastComponent {
 }
 
 #[register_kernel(device = Cpu, cheap)]
-fn filter_by_last_component(
-    spec: &Spec,
-    ctx: &mut KernelContext<'_, ops::FilterByLastComponentDataset>,
-) -> Result<()> {
+fn filter_by_last_component(spec: &Spec, ctx: &mut KernelContext<'_, ops::FilterByLastComponentDataset>) -> Result<()> {
     set_transformed(ctx, spec, ByLastComponent)
 }

@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{DatasetIterator, Element, Spec, UNKNOWN, input_dataset, to_tensor};
+use crate::dataset::{Dataset, DatasetIterator, Element, Spec, UNKNOWN, input_dataset, to_tensor};
 use crate::function::{Captured, Closure};
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
@@ -62,22 +62,29 @@ struct GroupByWindow {
 struct Groups {
     /// The elements of the keys, and how many make a window.
     groups: BTreeMap<i64, (i64, Vec<Element>)>,
-    /// A reduced window: its key, its elements, an iterator.
-    open: Option<(i64, Vec<Element>, Box<dyn DatasetIterator>)>,
+    /// A reduced window.
+    open: Option<Window>,
+}
+
+struct Window {
+    key: i64,
+    elements: Vec<Element>,
+    dataset: Arc<dyn Dataset>,
+    iterator: Box<dyn DatasetIterator>,
 }
 
 impl GroupByWindow {
     /// Reduces the elements of a key.
-    async fn reduced(&self, key: i64, elements: &[Element], cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        let window = Elements::new(&self.spec, scratch::copied(elements)?);
+    async fn reduced(&self, key: i64, elements: Vec<Element>, cx: &Cx) -> Result<Window> {
+        let window = Elements::new(&self.spec, scratch::copied(&elements)?);
         let dataset = self.reduce.dataset(vec![Tensor::scalar(key), to_tensor(Arc::new(window))], cx).await?;
-        dataset.iterator(cx)
+        let iterator = dataset.clone().iterator(&cx.within(&dataset)?)?;
+        Ok(Window { key, elements, dataset, iterator })
     }
 
     async fn open(&self, groups: &mut Groups, key: i64, cx: &Cx) -> Result<()> {
         if let Some((_, elements)) = groups.groups.remove(&key) {
-            let iterator = self.reduced(key, &elements, cx).await?;
-            groups.open = Some((key, elements, iterator));
+            groups.open = Some(self.reduced(key, elements, cx).await?);
         }
         Ok(())
     }
@@ -93,8 +100,8 @@ impl Transform for GroupByWindow {
     async fn next<'a>(&'a self, groups: &'a mut Groups, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
             cx.check()?;
-            if let Some((_, _, iterator)) = &mut groups.open {
-                match iterator.next(cx).await? {
+            if let Some(open) = &mut groups.open {
+                match open.iterator.next(&cx.within(&open.dataset)?).await? {
                     Some(element) => return Ok(Some(element)),
                     None => groups.open = None,
                 }
@@ -137,11 +144,11 @@ impl Transform for GroupByWindow {
             saved.set("size", *size);
             saved.set_elements("elements", scratch::copied(elements)?);
         }
-        if let Some((key, elements, iterator)) = &mut groups.open {
+        if let Some(open) = &mut groups.open {
             let saved = saved.part("open", 0);
-            saved.set("key", *key);
-            saved.set_elements("elements", scratch::copied(elements)?);
-            iterator.save(saved.part("iterator", 0)).await?;
+            saved.set("key", open.key);
+            saved.set_elements("elements", scratch::copied(&open.elements)?);
+            open.iterator.save(saved.part("iterator", 0)).await?;
         }
         Ok(())
     }
@@ -160,9 +167,9 @@ impl Transform for GroupByWindow {
         }
         if let Some(saved) = saved.saved_part("open", 0) {
             let (key, elements) = (saved.get("key")?, scratch::copied(saved.elements("elements")?)?);
-            let mut iterator = self.reduced(key, &elements, cx).await?;
-            iterator.restore(saved.required_part("iterator", 0)?, cx).await?;
-            groups.open = Some((key, elements, iterator));
+            let mut open = self.reduced(key, elements, cx).await?;
+            open.iterator.restore(saved.required_part("iterator", 0)?, cx).await?;
+            groups.open = Some(open);
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use crate::transform::{Input, Transform, set_transformed};
 /// A dataset that is open: the element that it was made of, and an iterator.
 struct Open {
     element: Element,
+    dataset: Arc<dyn Dataset>,
     iterator: Box<dyn DatasetIterator>,
 }
 
@@ -53,22 +54,14 @@ impl Interleave {
 
     async fn open(&self, element: Element, cx: &Cx) -> Result<Open> {
         let dataset = self.function.dataset(element.clone(), cx).await?;
-        self.opened(element, dataset, cx)
-    }
-
-    fn opened(&self, element: Element, dataset: Arc<dyn Dataset>, cx: &Cx) -> Result<Open> {
-        let iterator = dataset.iterator(cx)?;
-        Ok(Open {
-            element,
-            iterator: match self.ahead {
-                Some(count) => {
-                    let mut prefetched = Prefetched::new(iterator, count);
-                    prefetched.begin(cx);
-                    Box::new(prefetched)
-                }
-                None => iterator,
-            },
-        })
+        let cx = &cx.within(&dataset)?;
+        let mut iterator = dataset.clone().iterator(cx)?;
+        if let Some(room) = self.ahead {
+            let mut prefetched = Prefetched::new(iterator, room);
+            prefetched.begin(cx);
+            iterator = Box::new(prefetched);
+        }
+        Ok(Open { element, dataset, iterator })
     }
 }
 
@@ -84,7 +77,8 @@ impl Transform for Interleave {
         loop {
             cx.check()?;
             if let Some(Some(open)) = turns.open.get_mut(turns.at) {
-                match open.iterator.next(cx).await {
+                let within = cx.within(&open.dataset)?;
+                match open.iterator.next(&within).await {
                     Ok(Some(element)) => {
                         turns.given += 1;
                         if turns.given >= self.block {
@@ -117,6 +111,8 @@ impl Transform for Interleave {
                     turns.open[turns.at] = Some(open);
                 }
                 None if turns.open.iter().all(Option::is_none) => return Ok(None),
+                // Beyond those that are open there will be none.
+                None if turns.at + 1 >= turns.open.len() => turns.advance(turns.at + 1),
                 None => turns.advance(cycle),
             }
         }
@@ -139,13 +135,7 @@ impl Transform for Interleave {
         Ok(())
     }
 
-    async fn restore<'a>(
-        &'a self,
-        turns: &'a mut Turns,
-        _: &'a mut Input,
-        saved: &'a Saved,
-        cx: &'a Cx,
-    ) -> Result<()> {
+    async fn restore<'a>(&'a self, turns: &'a mut Turns, _: &'a mut Input, saved: &'a Saved, cx: &'a Cx) -> Result<()> {
         turns.at = saved.get("at")? as usize;
         turns.given = saved.get("given")?;
         for index in 0..saved.get("open")? as usize {
@@ -171,11 +161,7 @@ fn flat_map(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::FlatMapData
 }
 
 /// Sets the output to an interleaved dataset.
-fn set_interleaved(
-    state: &FunctionKernel,
-    ctx: &mut RawContext<'_>,
-    ahead: Option<usize>,
-) -> Result<()> {
+fn set_interleaved(state: &FunctionKernel, ctx: &mut RawContext<'_>, ahead: Option<usize>) -> Result<()> {
     let (cycle, block): (i64, i64) = (scalar(ctx, "cycle_length")?, scalar(ctx, "block_length")?);
     ensure!(cycle > 0 || cycle == -1, InvalidArgument, "`cycle_length` must be > 0");
     ensure!(block > 0, InvalidArgument, "`block_length` must be > 0");

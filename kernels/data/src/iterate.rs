@@ -69,11 +69,7 @@ struct OneShot {
 
 impl KernelState for OneShot {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self {
-            named: Named::new(ctx)?,
-            factory: Captured::new(ctx, "dataset_factory")?,
-            is_made: Turn::new(false),
-        })
+        Ok(Self { named: Named::new(ctx)?, factory: Captured::new(ctx, "dataset_factory")?, is_made: Turn::new(false) })
     }
 }
 

@@ -188,11 +188,7 @@ impl KernelState for WithFlag {
 #[register_kernel(device = Cpu, cheap)]
 fn shard(state: &WithFlag, ctx: &mut KernelContext<'_, ops::ShardDataset>) -> Result<()> {
     let (count, index) = (scalar(ctx, "num_shards")?, scalar(ctx, "index")?);
-    ensure!(
-        count > 0,
-        InvalidArgument,
-        "Number of shards must be greater than zero (currently num_shards = {count})."
-    );
+    ensure!(count > 0, InvalidArgument, "Number of shards must be greater than zero (currently num_shards = {count}).");
     ensure!(
         (0..count).contains(&index),
         InvalidArgument,
@@ -258,10 +254,7 @@ impl Transform for AssertCardinality {
 }
 
 #[register_kernel(device = Cpu, cheap)]
-fn assert_cardinality(
-    spec: &Spec,
-    ctx: &mut KernelContext<'_, ops::AssertCardinalityDataset>,
-) -> Result<()> {
+fn assert_cardinality(spec: &Spec, ctx: &mut KernelContext<'_, ops::AssertCardinalityDataset>) -> Result<()> {
     let count = scalar(ctx, "cardinality")?;
     set_transformed(ctx, spec, AssertCardinality(count))
 }

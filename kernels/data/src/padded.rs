@@ -104,11 +104,9 @@ impl PaddedBatch {
             );
             for ((dim, known), &there) in dims.iter_mut().zip(padded).zip(component.shape().dims()) {
                 match known {
-                    Some(known) => ensure!(
-                        there <= *known,
-                        DataLoss,
-                        "Attempted to pad to a smaller size than the input element."
-                    ),
+                    Some(known) => {
+                        ensure!(there <= *known, DataLoss, "Attempted to pad to a smaller size than the input element.")
+                    }
                     None => *dim = (*dim).max(there),
                 }
             }

@@ -219,11 +219,7 @@ const ROOM: usize = 16;
 #[register_kernel(device = Cpu, cheap)]
 fn prefetch(spec: &Spec, ctx: &mut KernelContext<'_, ops::PrefetchDataset>) -> Result<()> {
     let count: i64 = scalar(ctx, "buffer_size")?;
-    ensure!(
-        count >= -1,
-        InvalidArgument,
-        "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
-    );
+    ensure!(count >= -1, InvalidArgument, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning");
     let input = input_dataset(ctx, 0)?;
     let room = (count != 0).then(|| usize::try_from(count).unwrap_or(ROOM));
     set_dataset(ctx, Prefetch { head: Head::above(spec, [&input])?, input, room })

@@ -28,14 +28,14 @@ impl Running {
     /// An iterator at the beginning of a dataset.
     pub(crate) fn new(dataset: Arc<dyn Dataset>, ctx: &RawContext<'_>) -> Result<Running> {
         let shared = Arc::new(Shared::default());
-        let cx = Cx::new(ctx, &shared)?;
+        let cx = Cx::new(ctx, &dataset, &shared)?;
         let iterator = dataset.clone().iterator(&cx)?;
         Ok(Running { dataset, iterator: Turn::new(iterator), shared: EndsWith(shared) })
     }
 
     /// The context of a call in the run of a kernel.
     pub(crate) fn cx(&self, ctx: &RawContext<'_>) -> Result<Cx> {
-        Cx::new(ctx, &self.shared.0)
+        Cx::new(ctx, &self.dataset, &self.shared.0)
     }
 
     /// The next element, or `None` at the end. Who comes first gets it first.

@@ -124,7 +124,13 @@ impl Transform for Shuffle {
         Ok(())
     }
 
-    async fn restore<'a>(&'a self, buffer: &'a mut Buffer, _: &'a mut Input, saved: &'a Saved, _: &'a Cx) -> Result<()> {
+    async fn restore<'a>(
+        &'a self,
+        buffer: &'a mut Buffer,
+        _: &'a mut Input,
+        saved: &'a Saved,
+        _: &'a Cx,
+    ) -> Result<()> {
         self.seeds.restore(saved)?;
         buffer.drawn = Drawn::restored(saved)?;
         buffer.begun = saved.get("begun")?;

@@ -108,7 +108,6 @@ impl Input {
         Ok(())
     }
 
-
     pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
         match &mut self.iterator {
             Some(iterator) => iterator.save(saved.part("input", 0)).await,

@@ -75,7 +75,9 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
     let index: i64 = scalar(ctx, "index")?;
     let count = dataset.cardinality();
     match count {
-        INFINITE => bail!(FailedPrecondition, "Dataset has infinite cardinality, which does not support random access."),
+        INFINITE => {
+            bail!(FailedPrecondition, "Dataset has infinite cardinality, which does not support random access.")
+        }
         UNKNOWN => bail!(FailedPrecondition, "Dataset has unknown cardinality, which does not support random access."),
         _ => {}
     }

@@ -20,85 +20,135 @@ pub enum ByFunctions {
     /// What a function makes of each element.
     #[op(
         attr("use_inter_op_parallelism: bool = true", "Of no effect.", before = "metadata"),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.", before = "metadata"),
-        attr("force_synchronous: bool = false", "Of no effect.", before = "metadata"),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.",
+            before = "metadata"
+        ),
+        attr("force_synchronous: bool = false", "Of no effect.", before = "metadata")
     )]
     MapDataset,
     /// What a function makes of each element, several at a time.
     #[op(
         attr("use_inter_op_parallelism: bool = true", "Of no effect.", before = "metadata"),
         attr("sloppy: bool = false", "Whether the order may be another. It never is.", before = "metadata"),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.", before = "metadata"),
-        input("num_parallel_calls: int32", "How many calls may be under way, or −1 for as many as there are threads."),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.",
+            before = "metadata"
+        ),
+        input("num_parallel_calls: int32", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelMapDataset,
     /// What a function makes of each element, several at a time.
     #[op(
         attr("use_inter_op_parallelism: bool = true", "Of no effect.", before = "metadata"),
-        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "metadata"),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.", before = "metadata"),
+        attr(
+            "deterministic: string = 'default'",
+            "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.",
+            before = "metadata"
+        ),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.",
+            before = "metadata"
+        ),
         attr("use_unbounded_threadpool: bool = false", "Of no effect.", before = "metadata"),
-        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelMapDatasetV2,
     /// The elements of the datasets that a function makes of the elements, one dataset after the other.
     FlatMapDataset,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn.
     #[op(
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
-        input("block_length: int64", "How many elements are taken from one dataset in its turn."),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
+        input("block_length: int64", "How many elements are taken from one dataset in its turn.")
     )]
     InterleaveDataset,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
         input("sloppy: bool", "Whether the order may be another. It never is."),
         input("buffer_output_elements: int64", "How many elements are made ahead of each dataset."),
-        input("prefetch_input_elements: int64", "How many datasets are opened ahead."),
+        input("prefetch_input_elements: int64", "How many datasets are opened ahead.")
     )]
     ParallelInterleaveDataset,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
         attr("sloppy: bool = false", "Whether the order may be another. It never is.", before = "metadata"),
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
-        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelInterleaveDatasetV2,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
-        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "Targuments"),
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        attr(
+            "deterministic: string = 'default'",
+            "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.",
+            before = "Targuments"
+        ),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
-        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelInterleaveDatasetV3,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
-        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "Targuments"),
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        attr(
+            "deterministic: string = 'default'",
+            "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.",
+            before = "Targuments"
+        ),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
         input("buffer_output_elements: int64", "How many elements are made ahead of each dataset."),
         input("prefetch_input_elements: int64", "How many datasets are opened ahead."),
-        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelInterleaveDatasetV4,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
-        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "Targuments"),
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        attr(
+            "deterministic: string = 'default'",
+            "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.",
+            before = "Targuments"
+        ),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
         input("buffer_output_elements: int64", "How many elements are made ahead of each dataset."),
-        input("prefetch_input_elements: int64", "How many datasets are opened ahead."),
+        input("prefetch_input_elements: int64", "How many datasets are opened ahead.")
     )]
     LegacyParallelInterleaveDatasetV2,
     /// What a function makes of each element and a state, which it hands on.
     #[op(
         attr("Tstate: list(type) >= 1", before = "Targuments"),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.", before = "metadata"),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then.",
+            before = "metadata"
+        ),
         attr("use_default_device: bool = true", "Of no effect.", before = "metadata"),
-        input("initial_state: Tstate", "The state before the first element.", before = "other_arguments"),
+        input("initial_state: Tstate", "The state before the first element.", before = "other_arguments")
     )]
     ScanDataset,
     /// What a function makes of each element, several at a time, stacked along a new first dimension.
@@ -128,8 +178,12 @@ pub enum ByPredicates {
     FilterDataset,
     /// The elements for which a function is true; several calls go on at a time.
     #[op(
-        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "Targuments"),
-        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        attr(
+            "deterministic: string = 'default'",
+            "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.",
+            before = "Targuments"
+        ),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads.")
     )]
     ParallelFilterDataset,
     /// The elements before the first for which a function is false.
@@ -150,15 +204,21 @@ pub enum ByFunctionsOnceExperimental {
     /// What a function makes of each element.
     #[op(
         attr("use_inter_op_parallelism: bool = true", "Of no effect."),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then."),
-        attr("force_synchronous: bool = false", "Of no effect."),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then."
+        ),
+        attr("force_synchronous: bool = false", "Of no effect.")
     )]
     ExperimentalMapDataset,
     /// What a function makes of each element and a state, which it hands on.
     #[op(
         attr("Tstate: list(type) >= 1", before = "Targuments"),
-        attr("preserve_cardinality: bool = false", "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then."),
-        input("initial_state: Tstate", "The state before the first element.", before = "other_arguments"),
+        attr(
+            "preserve_cardinality: bool = false",
+            "Whether the function must not end the dataset: OUT_OF_RANGE is INVALID_ARGUMENT then."
+        ),
+        input("initial_state: Tstate", "The state before the first element.", before = "other_arguments")
     )]
     ExperimentalScanDataset,
     /// What a function makes of each element, several at a time, stacked along a new first dimension.
@@ -172,11 +232,14 @@ pub enum ByFunctionsOnceExperimental {
     ExperimentalMapAndBatchDataset,
     /// The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead.
     #[op(
-        input("cycle_length: int64", "From how many datasets elements are taken in turn, or −1 for as many as there are threads."),
+        input(
+            "cycle_length: int64",
+            "From how many datasets elements are taken in turn, or −1 for as many as there are threads."
+        ),
         input("block_length: int64", "How many elements are taken from one dataset in its turn."),
         input("sloppy: bool", "Whether the order may be another. It never is."),
         input("buffer_output_elements: int64", "How many elements are made ahead of each dataset."),
-        input("prefetch_input_elements: int64", "How many datasets are opened ahead."),
+        input("prefetch_input_elements: int64", "How many datasets are opened ahead.")
     )]
     ExperimentalParallelInterleaveDataset,
 }

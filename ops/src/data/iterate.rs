@@ -2,7 +2,7 @@
 
 use kernlink_macros::register_op;
 
-use super::shape::{scalars};
+use super::shape::scalars;
 use crate::shapes;
 
 #[register_op(
@@ -180,7 +180,7 @@ pub enum Caches {
     #[op(
         input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
         input("seed2: int64"),
-        input("reshuffle: bool", "Whether it gives other seeds each time."),
+        input("reshuffle: bool", "Whether it gives other seeds each time.")
     )]
     AnonymousSeedGenerator,
 }

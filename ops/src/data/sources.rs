@@ -20,7 +20,7 @@ pub enum OfTensors {
     /// The rows of tensors, as elements.
     #[op(
         attr("is_files: bool = false", "Of no effect.", before = "metadata"),
-        attr("replicate_on_split: bool = false", "Of no effect."),
+        attr("replicate_on_split: bool = false", "Of no effect.")
     )]
     TensorSliceDataset,
 }
@@ -39,7 +39,7 @@ pub enum OfNumbers {
         attr("replicate_on_split: bool = false", "Of no effect."),
         input("start: int64", "The first number."),
         input("stop: int64", "What the numbers end before."),
-        input("step: int64", "How far they are apart."),
+        input("step: int64", "How far they are apart.")
     )]
     RangeDataset,
     /// Random numbers from 0 to 2³² − 1, without end.
@@ -51,10 +51,14 @@ pub enum OfNumbers {
     RandomDataset,
     /// Random numbers from 0 to 2³² − 1, without end.
     #[op(
-        attr("rerandomize_each_iteration: bool = false", "Whether each iterator has seeds of its own.", before = "output_types"),
+        attr(
+            "rerandomize_each_iteration: bool = false",
+            "Whether each iterator has seeds of its own.",
+            before = "output_types"
+        ),
         input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
         input("seed2: int64"),
-        input("seed_generator: resource", "What gives the seeds of each iterator."),
+        input("seed_generator: resource", "What gives the seeds of each iterator.")
     )]
     RandomDatasetV2,
 }

@@ -72,7 +72,7 @@ pub enum Transformations {
         attr("slack_period: int = 0", "Of no effect.", before = "metadata"),
         attr("legacy_autotune: bool = true", "Of no effect.", before = "metadata"),
         attr("buffer_size_min: int = 0", "Of no effect.", before = "metadata"),
-        input("buffer_size: int64", "How many elements are held."),
+        input("buffer_size: int64", "How many elements are held.")
     )]
     PrefetchDataset,
     /// The elements of a dataset, which are kept from the first time on.
@@ -204,7 +204,7 @@ pub enum OldTransformations {
     #[op(
         attr("algorithm: int = 0", "Of no effect.", before = "output_types"),
         attr("cpu_budget: int = 0", "Of no effect.", before = "output_types"),
-        attr("ram_budget: int = 0", "Of no effect.", before = "output_types"),
+        attr("ram_budget: int = 0", "Of no effect.", before = "output_types")
     )]
     ModelDataset,
     /// A dataset as it is.
@@ -213,7 +213,7 @@ pub enum OldTransformations {
     /// A dataset as it is: nothing is rewritten.
     #[op(
         attr("optimization_configs: list(string) = []", "Of no effect."),
-        input("optimizations: string", "Of no effect."),
+        input("optimizations: string", "Of no effect.")
     )]
     OptimizeDataset,
     /// A dataset as it is: nothing is rewritten.
@@ -221,7 +221,7 @@ pub enum OldTransformations {
         attr("optimization_configs: list(string) = []", "Of no effect."),
         input("optimizations_enabled: string", "Of no effect."),
         input("optimizations_disabled: string", "Of no effect."),
-        input("optimizations_default: string", "Of no effect."),
+        input("optimizations_default: string", "Of no effect.")
     )]
     OptimizeDatasetV2,
     /// A dataset as it is.
@@ -255,7 +255,7 @@ pub enum OldTransformations {
     /// Batches of other sizes.
     #[op(
         input("batch_sizes: int64", "The sizes of the batches, which are taken in turn."),
-        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out."),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out.")
     )]
     RebatchDatasetV2,
     /// Elements that are picked at random.

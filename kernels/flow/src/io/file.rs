@@ -11,8 +11,6 @@ use kernlink_kernels_common::files::{path_of, pattern_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-
-
 fn ensure_scalar(tensor: &Tensor, name: &str) -> Result<()> {
     ensure!(tensor.rank() == 0, InvalidArgument, "{name} must be a scalar, got shape {}", tensor.shape());
     Ok(())
