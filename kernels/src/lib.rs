@@ -12,6 +12,7 @@
 //! | `kernlink-kernels-parsing` | `parsing` | messages and text to tensors |
 //! | `kernlink-kernels-audio` | `audio` | WAV files, spectrograms, cepstra |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
+//! | `kernlink-kernels-data` | `data` | datasets and iterators |
 //! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
 //! | `kernlink-kernels-learning` | `learning` | classical learning: clusters, isotonic regression, linear models by dual coordinate ascent; Sobol sequences |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
@@ -47,6 +48,8 @@ pub static PROVIDERS: &[&Provider] = &[
     &kernlink_kernels_audio::KERNLINK_PROVIDER,
     #[cfg(feature = "quantization")]
     &kernlink_kernels_quantization::KERNLINK_PROVIDER,
+    #[cfg(feature = "data")]
+    &kernlink_kernels_data::KERNLINK_PROVIDER,
     #[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
     &kernlink_kernels_data_flow::KERNLINK_PROVIDER,
     #[cfg(feature = "learning")]

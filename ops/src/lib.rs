@@ -14,6 +14,7 @@
 //! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
+//! | [`mod@data`] | `data` | datasets and iterators |
 //! | [`mod@audio`] | `audio` | WAV files, spectrograms, cepstra |
 //! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
@@ -53,6 +54,8 @@ pub mod array;
 pub mod audio;
 pub mod builders;
 pub mod control_flow;
+#[cfg(feature = "data")]
+pub mod data;
 #[cfg(feature = "data_flow")]
 pub mod data_flow;
 mod feature;
@@ -115,6 +118,8 @@ pub use audio::*;
 pub use builders::while_loop;
 pub use builders::{call, cond, constant, switch_case, v1};
 pub use control_flow::*;
+#[cfg(feature = "data")]
+pub use data::*;
 #[cfg(feature = "data_flow")]
 pub use data_flow::*;
 pub use feature::feature_of;

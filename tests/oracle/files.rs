@@ -86,9 +86,8 @@ fn remapped(rows: &[i64], columns: &[i64], values: &[f32], width: i64, at_a_time
 #[test]
 fn matrices_of_checkpoints_get_other_rows_and_columns() {
     for at_a_time in [-1, 1, 2] {
-        let remapped = |rows: &[i64], columns: &[i64], values: &[f32], width| {
-            remapped(rows, columns, values, width, at_a_time)
-        };
+        let remapped =
+            |rows: &[i64], columns: &[i64], values: &[f32], width| remapped(rows, columns, values, width, at_a_time);
         assert_eq!(remapped(&[2, 0], &[], &[], 3).unwrap(), [6.0, 7.0, 8.0, 0.0, 1.0, 2.0]);
         assert_eq!(remapped(&[2, -1], &[1, -1], &[9.0, 8.0, 7.0], 2).unwrap(), [7.0, 9.0, 8.0, 7.0]);
         assert_eq!(remapped(&[3, 1], &[2, 0, 1], &[], 3).unwrap(), [11.0, 9.0, 10.0, 5.0, 3.0, 4.0]);

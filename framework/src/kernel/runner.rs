@@ -17,12 +17,16 @@ pub struct Runner {
 
 impl Runner {
     pub(super) fn new(step: &Arc<Step>, device: Option<&dyn Device>) -> Runner {
-        let pool = match step.inter_op() {
+        Runner { step: step.clone(), pool: Runner::pool(step, device) }
+    }
+
+    /// The threads that nodes of a device run on in a step.
+    pub(super) fn pool(step: &Step, device: Option<&dyn Device>) -> Option<Arc<ThreadPool>> {
+        match step.inter_op() {
             InterOp::Devices => device.and_then(Device::pool).cloned(),
             InterOp::Caller => None,
             InterOp::Pool(pool) => Some(pool.clone()),
-        };
-        Runner { step: step.clone(), pool }
+        }
     }
 
     /// Runs `work` on one of the threads, or at once if there is only the calling one. If it panics, the step fails.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::op::{InputArg, Op, OutputArg};
 use crate::resource::{Resource, ResourceManager};
 use crate::shape::Shape;
-use crate::step::{Cancellation, CollectiveExecutor, DeferredOp, Function, SessionContext, Step};
+use crate::step::{Background, Cancellation, CollectiveExecutor, DeferredOp, Function, SessionContext, Step};
 use crate::tensor::{ResourceHandle, Tensor, TensorRef};
 
 impl RawContext<'_> {
@@ -184,6 +184,16 @@ impl RawContext<'_> {
     #[track_caller]
     pub fn runner(&self) -> Result<Runner> {
         Ok(Runner::new(self.step()?, self.run().device))
+    }
+
+    /// Calls functions and runs futures beside this run, which may end meanwhile: for resources that work ahead.
+    ///
+    /// # Errors
+    /// As [`RawContext::step`].
+    #[track_caller]
+    pub fn background(&self) -> Result<Background> {
+        let step = self.step()?;
+        Ok(Background::new(step, Runner::pool(step, self.run().device)))
     }
 
     /// Calls a function in this step.

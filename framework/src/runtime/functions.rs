@@ -285,6 +285,10 @@ impl FunctionLibrary for Functions {
         self.specialized(call, device, values, 1).unwrap_or_else(|| self.within(None, call, device))
     }
 
+    fn whole(&self) -> Option<Weak<dyn FunctionLibrary>> {
+        Some(self.own.clone())
+    }
+
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
         self.graph().passed_on(call)(index)
     }
@@ -329,6 +333,10 @@ impl FunctionLibrary for Scope {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
         let specialized = shared.specialized(call, device, values, self.specialized + 1);
         specialized.unwrap_or_else(|| shared.within(self.within.as_ref(), call, device))
+    }
+
+    fn whole(&self) -> Option<Weak<dyn FunctionLibrary>> {
+        Some(self.shared.clone())
     }
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::Step;
 use crate::attr::FunctionRef;
@@ -53,6 +53,12 @@ pub trait FunctionLibrary: Any + Send + Sync {
     ) -> Result<Arc<dyn Function>> {
         drop(values);
         self.instantiate(call, device)
+    }
+
+    /// The library for who calls functions after the plan is gone that it was found in: the whole of it, which its session
+    /// owns. `None` if there is no other than this one.
+    fn whole(&self) -> Option<Weak<dyn FunctionLibrary>> {
+        None
     }
 
     /// Whether result `index` of the function that `call` names is argument `index` in every call, as far as that is known.

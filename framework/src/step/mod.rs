@@ -1,5 +1,6 @@
 //! Steps: what one run of a graph shares among its kernels, and what a session shares among its runs.
 
+mod background;
 mod cancellation;
 mod collective;
 mod deferred;
@@ -11,6 +12,7 @@ mod wait;
 mod waiters;
 
 pub(crate) use crate::threads::lock;
+pub use background::{Background, Task};
 pub(crate) use cancellation::unless_cancelled;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};

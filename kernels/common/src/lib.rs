@@ -16,6 +16,7 @@ pub mod extremes;
 pub mod farmhash;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
+pub mod files;
 pub mod float16;
 pub mod fused;
 pub mod gather;
@@ -24,10 +25,13 @@ pub mod gemv;
 pub mod hash;
 pub mod int8;
 pub mod number;
+pub mod optional;
 pub mod panels;
 pub mod parsed;
 pub mod product;
 pub mod random_floats;
+#[cfg(feature = "records")]
+pub mod records;
 pub mod remembered;
 pub mod rows;
 pub mod single;

@@ -9,16 +9,6 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 
 /// As in TensorFlow.
 #[register_op(
-    attr("output_types: list(type) >= 1"),
-    attr("output_shapes: list(shape) >= 1"),
-    input("iterator: resource"),
-    output("components: output_types"),
-    shape_fn = shapes::dataset_iterator_shape,
-)]
-pub(crate) struct IteratorGetNext;
-
-/// As in TensorFlow.
-#[register_op(
     attr("T: {half, float}"),
     attr("U: {float}"),
     attr("epsilon: float = 0.0001"),

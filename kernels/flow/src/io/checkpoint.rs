@@ -11,11 +11,12 @@ use kernlink::sort::CompactSort as _;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Code, ensure};
+use kernlink_kernels_common::files::{LONGEST_NAME, path_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::first::{FirstFormat, restore};
-use super::{LONGEST_NAME, part, part_to_save, path_of, single};
+use super::{part, part_to_save, single};
 
 /// Checks what SaveV2 and RestoreV2 have in common: a prefix, and as many names as parts.
 fn names_and_parts<'t>(names: &'t Tensor, parts: &'t Tensor) -> Result<(&'t [TString], &'t [TString])> {

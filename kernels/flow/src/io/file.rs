@@ -7,10 +7,9 @@ use kernlink::formats::matching_files;
 use kernlink::kernel::KernelContext;
 use kernlink::sort::CompactSort as _;
 use kernlink::tensor::{FileBytes, Tensor, scratch};
+use kernlink_kernels_common::files::{path_of, pattern_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use super::{path_of, pattern_of};
 
 fn ensure_scalar(tensor: &Tensor, name: &str) -> Result<()> {
     ensure!(tensor.rank() == 0, InvalidArgument, "{name} must be a scalar, got shape {}", tensor.shape());

@@ -6,10 +6,11 @@ use kernlink::formats::{SliceFileWriter, SliceFilesReader, TensorSlice};
 use kernlink::kernel::{InputList, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::files::{path_of, pattern_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::{part, part_to_save, path_of, pattern_of, single};
+use super::{part, part_to_save, single};
 
 /// The files of a checkpoint, with the pattern that named them.
 pub(super) struct FirstFormat {

@@ -8,11 +8,12 @@ use kernlink::shape::Shape;
 use kernlink::tensor::scratch::MakeRoom;
 use kernlink::tensor::{FileBytes, Tensor};
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::hash::Map;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::{path_of, single};
+use super::single;
 
 /// Where each old row or column goes.
 fn inverted(remapping: &[i64]) -> Result<Map<i64, usize>> {

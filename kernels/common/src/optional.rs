@@ -1,0 +1,45 @@
+//! Optionals: values that may be missing.
+
+use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::{Result, bail, ensure};
+
+use crate::tensors::{add_to, zeros_like};
+
+/// A tuple of tensors, or nothing.
+#[derive(Clone)]
+pub struct OptionalValue(pub Option<Vec<Tensor>>);
+
+impl VariantValue for OptionalValue {
+    fn type_name(&self) -> &'static str {
+        "tensorflow::data::Optional"
+    }
+
+    fn zeros_like(&self) -> Result<Variant> {
+        let zeros = |tensors: &Vec<Tensor>| tensors.iter().map(zeros_like).collect::<Result<_>>();
+        Ok(Variant::new(OptionalValue(self.0.as_ref().map(zeros).transpose()?)))
+    }
+
+    fn add(&self, other: &Variant) -> Result<Variant> {
+        let Some(other) = other.get::<OptionalValue>() else {
+            bail!(InvalidArgument, "an optional and a variant of type '{}' cannot be added", other.type_name());
+        };
+        let (a, b) = match (&self.0, &other.0) {
+            (Some(a), Some(b)) => (a, b),
+            (None, None) => return Ok(Variant::new(OptionalValue(None))),
+            _ => bail!(InvalidArgument, "Cannot add optionals because one has a value and the other doesn't."),
+        };
+        ensure!(
+            a.len() == b.len(),
+            InvalidArgument,
+            "Cannot add optionals because they have different numbers of components ({} vs. {}).",
+            a.len(),
+            b.len()
+        );
+        let add = |(a, b): (&Tensor, &Tensor)| {
+            let mut sum = a.clone();
+            add_to(&mut sum, b)?;
+            Ok(sum)
+        };
+        Ok(Variant::new(OptionalValue(Some(a.iter().zip(b).map(add).collect::<Result<_>>()?))))
+    }
+}

@@ -1,0 +1,214 @@
+//! Files that are read record by record: lines, records of one length, TFRecords; plain or compressed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
+use kernlink::formats::masked_crc32c;
+use kernlink::{Error, Result, bail, ensure};
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// It is not.
+    None,
+    /// By zlib.
+    Zlib,
+    /// By gzip.
+    Gzip,
+}
+
+impl Compression {
+    /// What TensorFlow calls `name`: `""`, `"ZLIB"` or `"GZIP"`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for another name.
+    pub fn named(name: &[u8]) -> Result<Compression> {
+        match name {
+            b"" => Ok(Compression::None),
+            b"ZLIB" => Ok(Compression::Zlib),
+            b"GZIP" => Ok(Compression::Gzip),
+            _ => bail!(InvalidArgument, "Unsupported compression_type: {}", name.escape_ascii()),
+        }
+    }
+}
+
+/// The bytes of a file, decompressed, from its beginning to its end.
+pub struct Bytes {
+    reader: BufReader<Box<dyn Read + Send>>,
+    name: String,
+    /// How many were read.
+    place: u64,
+    /// How many there are, of a file that is not compressed.
+    size: Option<u64>,
+}
+
+impl Bytes {
+    /// Opens a file. `start` says where in it reading begins, in bytes as they lie in the file.
+    ///
+    /// # Errors
+    /// [`Error::from_io`]'s if it cannot be opened.
+    pub fn open(path: &Path, compression: Compression, start: u64) -> Result<Bytes> {
+        let name = path.display().to_string();
+        let failed = |error: io::Error| Error::from_io(&name, &error);
+        let mut file = File::open(path).map_err(failed)?;
+        // What is no file, such as a pipe, might be waited for for ever.
+        ensure!(file.metadata().map_err(failed)?.is_file(), FailedPrecondition, "{name} is not a file");
+        if start > 0 {
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        }
+        let size = file.metadata().map_err(failed)?.len();
+        let reader: Box<dyn Read + Send> = match compression {
+            Compression::None => Box::new(file),
+            Compression::Zlib => Box::new(ZlibDecoder::new(BufReader::new(file))),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(file))),
+        };
+        let size = (compression == Compression::None).then_some(size);
+        Ok(Bytes { reader: BufReader::new(reader), name, place: start, size })
+    }
+
+    /// How many bytes were read, with those before the start.
+    pub fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The file's name, for errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many bytes there are, if the file is not compressed.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            // What the decoders say of bytes that are not theirs.
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                Error::data_loss(format!("{}: the compressed bytes are damaged: {error}", self.name))
+            }
+            _ => Error::from_io(&self.name, error),
+        }
+    }
+
+    /// Reads up to `count` bytes more into `buffer`, and returns how many there were.
+    ///
+    /// # Errors
+    /// DATA_LOSS if compressed bytes are damaged; RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn read(&mut self, buffer: &mut Vec<u8>, count: u64) -> Result<u64> {
+        let mut left = count;
+        while left > 0 {
+            let available = self.reader.fill_buf();
+            let available = match available {
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.failed(&error)),
+            };
+            if available.is_empty() {
+                break;
+            }
+            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(available.len());
+            kernlink::tensor::scratch::append(buffer, &available[..taken])?;
+            self.reader.consume(taken);
+            self.place += taken as u64;
+            left -= taken as u64;
+        }
+        Ok(count - left)
+    }
+
+    /// Skips up to `count` bytes, and returns how many there were.
+    ///
+    /// # Errors
+    /// DATA_LOSS if compressed bytes are damaged.
+    pub fn skip(&mut self, count: u64) -> Result<u64> {
+        let mut left = count;
+        while left > 0 {
+            let available = match self.reader.fill_buf() {
+                Ok(available) => available.len() as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.failed(&error)),
+            };
+            if available == 0 {
+                break;
+            }
+            let taken = left.min(available);
+            self.reader.consume(taken as usize);
+            self.place += taken;
+            left -= taken;
+        }
+        Ok(count - left)
+    }
+
+    /// The next line without its end, which is `\n` or `\r\n`; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// As [`Bytes::read`].
+    pub fn line(&mut self) -> Result<Option<Vec<u8>>> {
+        let (mut line, mut is_there) = (Vec::new(), false);
+        loop {
+            let available = match self.reader.fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.failed(&error)),
+            };
+            if available.is_empty() {
+                break;
+            }
+            is_there = true;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.unwrap_or(available.len());
+            kernlink::tensor::scratch::append(&mut line, &available[..taken])?;
+            let used = taken + usize::from(end.is_some());
+            self.reader.consume(used);
+            self.place += used as u64;
+            if end.is_some() {
+                break;
+            }
+        }
+        line.retain(|byte| *byte != b'\r');
+        Ok(is_there.then_some(line))
+    }
+
+    /// The next record of a TFRecord file: a length and its checksum, bytes and their checksum. `None` at the end of the file.
+    ///
+    /// # Errors
+    /// DATA_LOSS if a record ends early, or a checksum is wrong.
+    pub fn record(&mut self) -> Result<Option<Vec<u8>>> {
+        let start = self.place;
+        let mut head = Vec::new();
+        match self.read(&mut head, 12)? {
+            0 => return Ok(None),
+            12 => {}
+            _ => return Err(self.truncated(start)),
+        }
+        let length = self.checked(&head[..8], &head[8..], start)?;
+        let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+        let mut record = Vec::new();
+        if self.read(&mut record, length)? < length {
+            return Err(self.truncated(start));
+        }
+        let mut checksum = Vec::new();
+        if self.read(&mut checksum, 4)? < 4 {
+            return Err(self.truncated(start));
+        }
+        self.checked(&record, &checksum, start)?;
+        Ok(Some(record))
+    }
+
+    fn truncated(&self, at: u64) -> Error {
+        Error::data_loss(format!("truncated record at {at} in {}", self.name))
+    }
+
+    /// Bytes whose checksum is right.
+    fn checked<'b>(&self, bytes: &'b [u8], checksum: &[u8], at: u64) -> Result<&'b [u8]> {
+        ensure!(
+            checksum == masked_crc32c(bytes).to_le_bytes(),
+            DataLoss,
+            "corrupted record at {at} in {}: a checksum is wrong",
+            self.name
+        );
+        Ok(bytes)
+    }
+}

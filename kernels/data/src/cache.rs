@@ -1,0 +1,183 @@
+//! Elements that are kept from the first time on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kernlink::dtype::TString;
+use kernlink::kernel::RawContext;
+use kernlink::resource::Resource;
+use kernlink::step::BoxFuture;
+use kernlink::tensor::{Tensor, Variant, scratch};
+use kernlink::{Result, bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use crate::context::Cx;
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
+use crate::saved::Saved;
+use crate::transform::Input;
+
+/// The elements of a dataset, once an iterator has gone through all of them.
+#[derive(Default)]
+pub(crate) struct MemoryCache(Mutex<Option<Arc<[Element]>>>);
+
+impl MemoryCache {
+    fn elements(&self) -> MutexGuard<'_, Option<Arc<[Element]>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Resource for MemoryCache {
+    fn type_name() -> &'static str {
+        "tensorflow::data::MemoryCacheManager"
+    }
+
+    fn memory_used(&self) -> usize {
+        self.elements().iter().flat_map(|elements| elements.iter().flatten()).map(Tensor::num_bytes).sum()
+    }
+}
+
+struct Cached {
+    head: Head,
+    input: Arc<dyn Dataset>,
+    cache: Arc<MemoryCache>,
+}
+
+/// An iterator that gives what is kept, or keeps what it gives.
+enum CacheIterator {
+    Reads { elements: Arc<[Element]>, at: usize },
+    Writes { cache: Arc<MemoryCache>, input: Input, elements: Vec<Element> },
+}
+
+impl Dataset for Cached {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn cardinality(&self) -> i64 {
+        self.input.cardinality()
+    }
+
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        if let Some(elements) = self.cache.elements().clone() {
+            return Ok(Box::new(CacheIterator::Reads { elements, at: 0 }));
+        }
+        let input = Input::new(&self.input, cx)?;
+        Ok(Box::new(CacheIterator::Writes { cache: self.cache.clone(), input, elements: Vec::new() }))
+    }
+
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        vec![self.input.clone()]
+    }
+
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        self.input.get(index, cx)
+    }
+}
+
+impl DatasetIterator for CacheIterator {
+    fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
+        Box::pin(async move {
+            match self {
+                CacheIterator::Reads { elements, at } => {
+                    let element = elements.get(*at).cloned();
+                    *at += usize::from(element.is_some());
+                    Ok(element)
+                }
+                CacheIterator::Writes { cache, input, elements } => {
+                    if input.is_over() {
+                        return Ok(None);
+                    }
+                    let element = input.next(cx).await?;
+                    match &element {
+                        Some(element) => scratch::push(elements, element.clone())?,
+                        None => {
+                            let all = std::mem::take(elements);
+                            cache.elements().get_or_insert_with(|| all.into());
+                        }
+                    }
+                    Ok(element)
+                }
+            }
+        })
+    }
+
+    fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match self {
+                CacheIterator::Reads { elements, at } => {
+                    saved.set("at", *at as i64);
+                    saved.set_elements("kept", scratch::collected(elements.iter().cloned())?);
+                }
+                CacheIterator::Writes { input, elements, .. } => {
+                    saved.set_elements("elements", scratch::copied(elements)?);
+                    input.save(saved).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if let Ok(kept) = saved.elements("kept") {
+                let elements: Arc<[Element]> = scratch::copied(kept)?.into();
+                if let CacheIterator::Writes { cache, .. } = self {
+                    cache.elements().get_or_insert_with(|| elements.clone());
+                }
+                *self = CacheIterator::Reads { elements, at: saved.get("at")? as usize };
+                return Ok(());
+            }
+            let CacheIterator::Writes { input, elements, .. } = self else {
+                bail!(
+                    FailedPrecondition,
+                    "the state is that of an iterator which filled the cache, but the cache is full: restore into a \
+                     new iterator of a dataset with a new cache"
+                );
+            };
+            *elements = scratch::copied(saved.elements("elements")?)?;
+            input.restore(saved, cx).await
+        })
+    }
+}
+
+#[register_kernel(device = Cpu, cheap, op = [ops::CacheDataset, ops::CacheDatasetV2])]
+fn cache(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
+    let file: TString = scalar(ctx, "filename")?;
+    ensure!(
+        file.is_empty(),
+        Unimplemented,
+        "a dataset is cached in memory only, not in files such as `{}`: let `filename` be empty",
+        file.display()
+    );
+    let input = input_dataset(ctx, 0)?;
+    let cache = match ctx.op().input_index("cache") {
+        Some(_) => {
+            let index = ctx.input_range_of("cache")?.start;
+            match ctx.resource_at::<MemoryCache>(index) {
+                Ok(cache) => cache,
+                Err(error) if error.is_missing_resource() => Arc::default(),
+                Err(error) => return Err(error),
+            }
+        }
+        None => Arc::default(),
+    };
+    set_dataset(ctx, Cached { head: Head::above(spec, [&input])?, input, cache })
+}
+
+#[register_kernel(device = Cpu, cheap, op = [ops::AnonymousMemoryCache])]
+fn memory_cache(ctx: &mut RawContext<'_>) -> Result<()> {
+    let handle = ctx.resources()?.make_owned_handle(ctx.device_name(), Arc::new(MemoryCache::default()));
+    ctx.set_output_at(0, Tensor::scalar(handle))?;
+    ctx.set_output_at(1, Tensor::scalar(Variant::default()))
+}
+
+/// A handle that names nothing.
+#[register_kernel(device = Cpu, cheap, op = [ops::DummyMemoryCache, ops::DummySeedGenerator])]
+fn dummy(ctx: &mut RawContext<'_>) -> Result<()> {
+    let resources = ctx.resources()?;
+    let handle = match ctx.op().name == "DummyMemoryCache" {
+        true => resources.make_handle::<MemoryCache>(ctx.device_name(), "", "dummy_resource"),
+        false => resources.make_handle::<crate::random::Seeds>(ctx.device_name(), "", "dummy_resource"),
+    };
+    ctx.set_output_at(0, Tensor::scalar(handle))
+}

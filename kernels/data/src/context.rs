@@ -1,0 +1,134 @@
+//! What goes with iterating: who is interested, functions and what else an iterator and those that it is made of share,
+//! threads.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kernlink::kernel::RawContext;
+use kernlink::step::{Background, Cancellation, Function, Step, Task};
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result};
+
+use crate::dataset::{Dataset, ensure_level};
+use crate::function::Captured;
+
+/// What an iterator that nobody made for another shares with those that it is made of.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// The functions as this iterator has them: what is stateful in their bodies belongs to it. By the address of what was
+    /// captured, which is kept for that.
+    functions: Mutex<HashMap<usize, (Arc<Captured>, Arc<dyn Function>)>>,
+    /// Cancelled when the iterator goes.
+    gone: Cancellation,
+}
+
+impl Shared {
+    /// Ends all that is under way for the iterator.
+    pub(crate) fn end(&self) {
+        self.gone.cancel(Error::cancelled("the iterator was deleted"));
+    }
+
+    fn function(&self, captured: &Arc<Captured>) -> Result<Arc<dyn Function>> {
+        let address = Arc::as_ptr(captured).addr();
+        let functions = || self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, function)) = functions().get(&address) {
+            return Ok(function.clone());
+        }
+        // Not under the lock: it may take long.
+        let function = captured.instantiate()?;
+        let mut functions = functions();
+        let entry = functions.entry(address).or_insert_with(|| (captured.clone(), function));
+        Ok(entry.1.clone())
+    }
+}
+
+/// Ends what is under way for an iterator when it is dropped.
+pub(crate) struct EndsWith(pub(crate) Arc<Shared>);
+
+impl Drop for EndsWith {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// The context of a call of an iterator.
+#[derive(Clone)]
+pub(crate) struct Cx {
+    background: Background,
+    depth: u32,
+    /// The run that waits for the element; nobody waits for what is made ahead.
+    run: Option<Arc<Step>>,
+    shared: Arc<Shared>,
+    /// How many iterators call each other, at most.
+    level: u32,
+}
+
+impl Cx {
+    /// That of an iterator in the run of a kernel.
+    pub(crate) fn new(ctx: &RawContext<'_>, dataset: &Arc<dyn Dataset>, shared: &Arc<Shared>) -> Result<Cx> {
+        Ok(Cx {
+            background: ctx.background()?,
+            depth: ctx.run().depth + 1,
+            run: Some(ctx.step()?.clone()),
+            shared: shared.clone(),
+            level: dataset.head().depth,
+        })
+    }
+
+    /// That of an iterator over a dataset that a function has made, within this one.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if too many call each other, as those of a function that comes to itself.
+    pub(crate) fn within(&self, dataset: &Arc<dyn Dataset>) -> Result<Cx> {
+        let level = self.level + dataset.head().depth + 1;
+        ensure_level(level)?;
+        Ok(Cx { level, ..self.clone() })
+    }
+
+    /// The same for what goes on after the run.
+    fn ahead(&self) -> Cx {
+        Cx { run: None, ..self.clone() }
+    }
+
+    /// How many threads can work at a time.
+    pub(crate) fn threads(&self) -> usize {
+        self.background.threads()
+    }
+
+    /// Whether somebody is still interested. Who goes through many elements for one asks now and then.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(run) = &self.run {
+            run.check()?;
+        }
+        self.shared.gone.check()
+    }
+
+    /// Calls a function.
+    ///
+    /// # Errors
+    /// Those of the function; the reason why nobody is interested any more.
+    pub(crate) async fn call(&self, function: &Arc<Captured>, arguments: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        let function = self.shared.function(function)?;
+        let gone = &self.shared.gone;
+        match &self.run {
+            Some(run) => {
+                let until = [run.cancellation(), gone];
+                self.background.call(&function, self.depth, arguments, &until, run.deadline()).await
+            }
+            None => self.background.call(&function, self.depth, arguments, &[gone], None).await,
+        }
+    }
+
+    /// Makes something ahead, on other threads, until what is returned is dropped.
+    pub(crate) fn spawn<T, F>(&self, make: impl FnOnce(Cx) -> F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.background.spawn(make(self.ahead()))
+    }
+}

@@ -1,0 +1,231 @@
+//! What datasets and iterators are, and how kernels take and give them.
+
+use std::sync::Arc;
+
+use kernlink::dtype::{DataType, Element as TensorElement};
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
+use kernlink::shape::PartialShape;
+use kernlink::step::BoxFuture;
+use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::tensors::listed;
+
+use crate::context::Cx;
+use crate::saved::Saved;
+
+/// The components of an element.
+pub(crate) type Element = Vec<Tensor>;
+
+/// The cardinality of a dataset that does not end.
+pub(crate) const INFINITE: i64 = -1;
+/// The cardinality of a dataset of which nobody knows how many elements it has.
+pub(crate) const UNKNOWN: i64 = -2;
+
+/// How many datasets may be made of each other: their iterators call each other.
+const MOST_NESTED: u32 = 500;
+
+/// The dtypes and shapes of the components of an element.
+#[derive(Clone)]
+pub(crate) struct Spec {
+    pub(crate) dtypes: Vec<DataType>,
+    pub(crate) shapes: Vec<PartialShape>,
+}
+
+impl Spec {
+    /// What attrs say.
+    pub(crate) fn of(ctx: &RawConstruction<'_>) -> Result<Spec> {
+        let dtypes = match ctx.attrs.get("output_types") {
+            Some(_) => ctx.attrs.required("output_types")?,
+            None => ctx.attrs.required("Toutput_types")?,
+        };
+        Ok(Spec { dtypes, shapes: ctx.attrs.required("output_shapes")? })
+    }
+
+    /// Refuses elements that are other than this.
+    pub(crate) fn ensure_accepts(&self, given: &Spec) -> Result<()> {
+        self.ensure_dtypes(&given.dtypes)?;
+        ensure!(
+            self.shapes.len() == given.shapes.len(),
+            InvalidArgument,
+            "Number of components does not match: expected {} shapes but got {}.",
+            self.shapes.len(),
+            given.shapes.len()
+        );
+        for (index, (own, given)) in self.shapes.iter().zip(&given.shapes).enumerate() {
+            ensure!(
+                own.is_compatible(given),
+                InvalidArgument,
+                "Incompatible shapes at component {index}: expected {own} but got {given}."
+            );
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ensure_dtypes(&self, given: &[DataType]) -> Result<()> {
+        ensure!(
+            self.dtypes == given,
+            InvalidArgument,
+            "Data type mismatch: expected {} but got {}.",
+            listed(&self.dtypes),
+            listed(given)
+        );
+        Ok(())
+    }
+}
+
+impl KernelState for Spec {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Spec::of(ctx)
+    }
+}
+
+/// Refuses more datasets that are made of each other than iterators may call each other.
+pub(crate) fn ensure_level(level: u32) -> Result<()> {
+    ensure!(
+        level <= MOST_NESTED,
+        ResourceExhausted,
+        "{level} datasets are made one of the other, and may be {MOST_NESTED}: make some of them of several at once"
+    );
+    Ok(())
+}
+
+/// What all datasets have.
+pub(crate) struct Head {
+    pub(crate) spec: Spec,
+    /// How many datasets this one is made of, one of another.
+    pub(crate) depth: u32,
+}
+
+impl Head {
+    /// That of a dataset that is made of others.
+    pub(crate) fn above<'d>(spec: &Spec, inputs: impl IntoIterator<Item = &'d Arc<dyn Dataset>>) -> Result<Head> {
+        let depth = inputs.into_iter().map(|input| input.head().depth + 1).max().unwrap_or(0);
+        ensure_level(depth)?;
+        Ok(Head { spec: spec.clone(), depth })
+    }
+
+    /// That of one that is made of no other.
+    pub(crate) fn source(spec: &Spec) -> Head {
+        Head { spec: spec.clone(), depth: 0 }
+    }
+}
+
+/// How elements are made.
+pub(crate) trait Dataset: Send + Sync {
+    fn head(&self) -> &Head;
+
+    /// How many elements there are, or [`INFINITE`] or [`UNKNOWN`].
+    fn cardinality(&self) -> i64;
+
+    /// An iterator at the beginning.
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>>;
+
+    /// The datasets that it is made of.
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        Vec::new()
+    }
+
+    /// Its own options, an `OptionsProto`.
+    fn options(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The element in some place, which is below the cardinality; `None` if elements are only made in order.
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        let _ = (index, cx);
+        None
+    }
+}
+
+/// Makes elements in order.
+pub(crate) trait DatasetIterator: Send {
+    /// The next element, or `None` at the end, again and again. After an error the iterator goes on with what comes next.
+    fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>>;
+
+    /// Puts down where it is. It may go on afterwards.
+    fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>>;
+
+    /// Goes where another iterator over the same dataset was. The iterator is at its beginning.
+    fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>>;
+}
+
+/// A dataset in a variant.
+pub(crate) struct DatasetValue(pub(crate) Arc<dyn Dataset>);
+
+impl VariantValue for DatasetValue {
+    fn type_name(&self) -> &'static str {
+        "tensorflow::DatasetVariantWrapper"
+    }
+}
+
+/// A dataset in a tensor.
+pub(crate) fn to_tensor(dataset: Arc<dyn Dataset>) -> Tensor {
+    Tensor::scalar(Variant::new(DatasetValue(dataset)))
+}
+
+/// The dataset that a tensor holds.
+///
+/// # Errors
+/// INVALID_ARGUMENT if it holds something else.
+pub(crate) fn dataset_of(tensor: &Tensor) -> Result<Arc<dyn Dataset>> {
+    ensure!(
+        tensor.dtype() == DataType::Variant && tensor.rank() == 0,
+        InvalidArgument,
+        "Dataset tensor must be a scalar of dtype DT_VARIANT."
+    );
+    match tensor.as_slice::<Variant>()?[0].get::<DatasetValue>() {
+        Some(DatasetValue(dataset)) => Ok(dataset.clone()),
+        None => bail!(InvalidArgument, "Tensor must be a Dataset object."),
+    }
+}
+
+/// The dataset that input `index` holds.
+pub(crate) fn input_dataset(ctx: &RawContext<'_>, index: usize) -> Result<Arc<dyn Dataset>> {
+    dataset_of(ctx.input_at(index)?)
+}
+
+/// Sets the output to a dataset.
+pub(crate) fn set_dataset(ctx: &mut RawContext<'_>, dataset: impl Dataset + 'static) -> Result<()> {
+    ctx.set_output_at(0, to_tensor(Arc::new(dataset)))
+}
+
+/// The scalar that the input of this name is.
+pub(crate) fn scalar<T: TensorElement>(ctx: &RawContext<'_>, name: &str) -> Result<T> {
+    let tensor = ctx.input_named(name)?;
+    ensure!(tensor.rank() == 0, InvalidArgument, "{name} must be a scalar");
+    tensor.to_scalar()
+}
+
+/// The elements of the vector that the input of this name is.
+pub(crate) fn vector<T: TensorElement + Clone>(ctx: &RawContext<'_>, name: &str) -> Result<Vec<T>> {
+    let tensor = ctx.input_named(name)?;
+    ensure!(tensor.rank() <= 1, InvalidArgument, "`{name}` must be a scalar or a vector.");
+    kernlink::tensor::scratch::copied(tensor.as_slice::<T>()?)
+}
+
+/// The tensors of the list input of this name.
+pub(crate) fn tensors(ctx: &RawContext<'_>, name: &str) -> Result<Vec<Tensor>> {
+    ctx.input_range_of(name)?.map(|index| ctx.input_at(index).cloned()).collect()
+}
+
+/// Sets the outputs to the components of an element.
+pub(crate) fn set_components(ctx: &mut RawContext<'_>, element: Element) -> Result<()> {
+    ensure!(
+        element.len() == ctx.num_outputs(),
+        InvalidArgument,
+        "The element has {} components, but {} are expected.",
+        element.len(),
+        ctx.num_outputs()
+    );
+    for (index, component) in element.into_iter().enumerate() {
+        let expected = ctx.output_dtype_at(index)?;
+        ensure!(
+            component.dtype() == expected,
+            InvalidArgument,
+            "Expected component {index} to be {expected} but it is {}.",
+            component.dtype()
+        );
+        ctx.set_output_at(index, component)?;
+    }
+    Ok(())
+}

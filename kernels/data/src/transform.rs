@@ -1,0 +1,204 @@
+//! Datasets that are made of one other.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use kernlink::Result;
+use kernlink::kernel::RawContext;
+use kernlink::step::BoxFuture;
+
+use crate::context::Cx;
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, set_dataset};
+use crate::saved::Saved;
+
+/// What a dataset makes of another.
+pub(crate) trait Transform: Send + Sync + Sized + 'static {
+    /// What an iterator keeps beside the iterator over the input.
+    type State: Send + 'static;
+
+    /// The state at the beginning.
+    fn begin(&self, cx: &Cx) -> Result<Self::State>;
+
+    /// The next element.
+    fn next<'a>(
+        &'a self,
+        state: &'a mut Self::State,
+        input: &'a mut Input,
+        cx: &'a Cx,
+    ) -> impl Future<Output = Result<Option<Element>>> + Send + 'a;
+
+    /// How many elements there are, by those of the input.
+    fn cardinality(&self, input: i64) -> i64;
+
+    /// Puts the state down.
+    fn save<'a>(
+        &'a self,
+        state: &'a mut Self::State,
+        saved: &'a mut Saved,
+    ) -> impl Future<Output = Result<()>> + Send + 'a {
+        let _ = (state, saved);
+        std::future::ready(Ok(()))
+    }
+
+    /// Takes the state up.
+    fn restore<'a>(
+        &'a self,
+        state: &'a mut Self::State,
+        input: &'a mut Input,
+        saved: &'a Saved,
+        cx: &'a Cx,
+    ) -> impl Future<Output = Result<()>> + Send + 'a {
+        let _ = (state, input, saved, cx);
+        std::future::ready(Ok(()))
+    }
+
+    /// The place in the input, which has so many elements, of the element in some place, if each is that of the input or is
+    /// made of it alone.
+    fn place(&self, index: i64, inputs: i64) -> Option<i64> {
+        let _ = (index, inputs);
+        None
+    }
+
+    /// What is made of the input's element in [`Transform::place`].
+    fn made<'a>(&'a self, element: Element, cx: &'a Cx) -> impl Future<Output = Result<Element>> + Send + 'a {
+        let _ = cx;
+        std::future::ready(Ok(element))
+    }
+
+    /// Options that the dataset sets.
+    fn options(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// An iterator over the input, as long as it has elements.
+pub(crate) struct Input {
+    dataset: Arc<dyn Dataset>,
+    iterator: Option<Box<dyn DatasetIterator>>,
+}
+
+impl Input {
+    pub(crate) fn new(dataset: &Arc<dyn Dataset>, cx: &Cx) -> Result<Input> {
+        Ok(Input { dataset: dataset.clone(), iterator: Some(dataset.clone().iterator(cx)?) })
+    }
+
+    /// The next element of the input.
+    pub(crate) async fn next(&mut self, cx: &Cx) -> Result<Option<Element>> {
+        let Some(iterator) = &mut self.iterator else { return Ok(None) };
+        let element = iterator.next(cx).await?;
+        if element.is_none() {
+            self.iterator = None;
+        }
+        Ok(element)
+    }
+
+    /// Whether there are no more elements, as far as was asked.
+    pub(crate) fn is_over(&self) -> bool {
+        self.iterator.is_none()
+    }
+
+    /// Asks for no more elements.
+    pub(crate) fn end(&mut self) {
+        self.iterator = None;
+    }
+
+    /// Begins again.
+    pub(crate) fn restart(&mut self, cx: &Cx) -> Result<()> {
+        self.iterator = Some(self.dataset.clone().iterator(cx)?);
+        Ok(())
+    }
+
+    pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
+        match &mut self.iterator {
+            Some(iterator) => iterator.save(saved.part("input", 0)).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn restore(&mut self, saved: &Saved, cx: &Cx) -> Result<()> {
+        self.iterator = match saved.saved_part("input", 0) {
+            Some(saved) => {
+                let mut iterator = self.dataset.clone().iterator(cx)?;
+                iterator.restore(saved, cx).await?;
+                Some(iterator)
+            }
+            None => None,
+        };
+        Ok(())
+    }
+}
+
+/// A dataset that is made of one other.
+pub(crate) struct Transformed<T: Transform> {
+    head: Head,
+    input: Arc<dyn Dataset>,
+    transform: T,
+}
+
+impl<T: Transform> Transformed<T> {
+    pub(crate) fn new(spec: &Spec, input: Arc<dyn Dataset>, transform: T) -> Result<Transformed<T>> {
+        Ok(Transformed { head: Head::above(spec, [&input])?, input, transform })
+    }
+}
+
+impl<T: Transform> Dataset for Transformed<T> {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn cardinality(&self) -> i64 {
+        self.transform.cardinality(self.input.cardinality())
+    }
+
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        let state = self.transform.begin(cx)?;
+        let input = Input::new(&self.input, cx)?;
+        Ok(Box::new(TransformedIterator { dataset: self, state, input }))
+    }
+
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        vec![self.input.clone()]
+    }
+
+    fn options(&self) -> Option<&[u8]> {
+        self.transform.options()
+    }
+
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        let element = self.input.get(self.transform.place(index, self.input.cardinality())?, cx)?;
+        Some(Box::pin(async move { self.transform.made(element.await?, cx).await }))
+    }
+}
+
+struct TransformedIterator<T: Transform> {
+    dataset: Arc<Transformed<T>>,
+    state: T::State,
+    input: Input,
+}
+
+impl<T: Transform> DatasetIterator for TransformedIterator<T> {
+    fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
+        Box::pin(self.dataset.transform.next(&mut self.state, &mut self.input, cx))
+    }
+
+    fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            // First what is under way: it may use the input.
+            self.dataset.transform.save(&mut self.state, saved).await?;
+            self.input.save(saved).await
+        })
+    }
+
+    fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.input.restore(saved, cx).await?;
+            self.dataset.transform.restore(&mut self.state, &mut self.input, saved, cx).await
+        })
+    }
+}
+
+/// Sets the output to what is made of the dataset that is input 0.
+pub(crate) fn set_transformed(ctx: &mut RawContext<'_>, spec: &Spec, transform: impl Transform) -> Result<()> {
+    let input = input_dataset(ctx, 0)?;
+    set_dataset(ctx, Transformed::new(spec, input, transform)?)
+}

@@ -1,0 +1,349 @@
+//! Datasets that are made of other datasets.
+
+use kernlink_macros::register_op;
+
+use super::shape::{Rank, with_ranks, with_scalars};
+use crate::shapes;
+
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("metadata: string = ''", "For tools that look at pipelines."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    output("handle: variant", "The dataset."),
+    shape_fn = |c| with_scalars(c, &[1]),
+)]
+pub enum Transformations {
+    /// The first `count` elements of a dataset; all if it is −1.
+    #[op(input("count: int64", "How many."))]
+    TakeDataset,
+    /// What comes after the first `count` elements of a dataset; nothing if it is −1.
+    #[op(input("count: int64", "How many."))]
+    SkipDataset,
+    /// The elements of a dataset `count` times, or again and again if it is negative.
+    #[op(input("count: int64", "How many."))]
+    RepeatDataset,
+    /// Every `num_shards`-th element of a dataset, from `index` on.
+    #[op(
+        attr("require_non_empty: bool = false", "Whether it is an error if another of them gets no element.", before = "output_types"),
+        input("num_shards: int64", "How many datasets the elements are dealt out to."),
+        input("index: int64", "Which."),
+        shape_fn = |c| with_scalars(c, &[1, 2]),
+    )]
+    ShardDataset,
+    /// The elements of a dataset, then those of another.
+    #[op(input("another_dataset: variant", "The dataset that follows."), shape_fn = shapes::scalar_shape)]
+    ConcatenateDataset,
+    /// Elements stacked along a new first dimension, `batch_size` at a time.
+    #[op(input("batch_size: int64", "How many elements make one."))]
+    BatchDataset,
+    /// Elements stacked along a new first dimension, `batch_size` at a time.
+    #[op(
+        attr("parallel_copy: bool = false", "Of no effect.", before = "output_types"),
+        input("batch_size: int64", "How many elements make one."),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out."),
+        shape_fn = |c| with_scalars(c, &[1, 2]),
+    )]
+    BatchDatasetV2,
+    /// Elements stacked along a new first dimension, `batch_size` at a time.
+    #[op(
+        attr("parallel_copy: bool = false", "Of no effect.", before = "output_types"),
+        attr("deterministic: string = 'default'", "Whether the order is that without parallel calls: `\"true\"`, `\"false\"` or `\"default\"`. It is, always.", before = "metadata"),
+        input("batch_size: int64", "How many elements make one."),
+        input("num_parallel_calls: int64", "How many calls may be under way, or −1 for as many as there are threads."),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out."),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3]),
+    )]
+    ParallelBatchDataset,
+    /// The rows of each element, as elements.
+    #[op(shape_fn = shapes::scalar_shape)]
+    UnbatchDataset,
+    /// Datasets of some elements each: windows that move over a dataset.
+    #[op(
+        input("size: int64", "How many elements a window has."),
+        input("shift: int64", "How many elements a window begins after the one before."),
+        input("stride: int64", "How many elements those of a window are apart."),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out."),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3, 4]),
+    )]
+    WindowDataset,
+    /// The elements of a dataset, which are made ahead on other threads.
+    #[op(
+        attr("slack_period: int = 0", "Of no effect.", before = "metadata"),
+        attr("legacy_autotune: bool = true", "Of no effect.", before = "metadata"),
+        attr("buffer_size_min: int = 0", "Of no effect.", before = "metadata"),
+        input("buffer_size: int64", "How many elements are held.")
+    )]
+    PrefetchDataset,
+    /// The elements of a dataset, which are kept from the first time on.
+    #[op(input("filename: string", "Empty for memory."))]
+    CacheDataset,
+    /// The elements of a dataset, which are kept from the first time on.
+    #[op(
+        input("filename: string", "Empty for memory."),
+        input("cache: resource", "Where the elements are kept."),
+        stateful,
+        shape_fn = |c| with_scalars(c, &[1, 2]),
+    )]
+    CacheDatasetV2,
+    /// The elements of a dataset, each once.
+    #[op(shape_fn = shapes::scalar_shape)]
+    UniqueDataset,
+    /// The elements of a dataset in random order.
+    #[op(
+        attr("reshuffle_each_iteration: bool = true", "Whether each iterator has seeds of its own.", before = "output_types"),
+        input("buffer_size: int64", "How many elements are held."),
+        input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
+        input("seed2: int64"),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3]),
+    )]
+    ShuffleDataset,
+    /// The elements of a dataset in random order, by seeds of a generator.
+    #[op(
+        input("buffer_size: int64", "How many elements are held."),
+        input("seed_generator: resource", "What gives the seeds of each iterator."),
+        stateful,
+        shape_fn = |c| with_scalars(c, &[1, 2]),
+    )]
+    ShuffleDatasetV2,
+    /// The elements of a dataset in random order.
+    #[op(
+        attr("reshuffle_each_iteration: bool = true", "Whether each iterator has seeds of its own.", before = "output_types"),
+        input("buffer_size: int64", "How many elements are held."),
+        input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
+        input("seed2: int64"),
+        input("seed_generator: resource", "What gives the seeds of each iterator."),
+        stateful,
+        shape_fn = |c| with_scalars(c, &[1, 2, 3, 4]),
+    )]
+    ShuffleDatasetV3,
+    /// The elements of a dataset in random order, `count` times.
+    #[op(
+        attr("reshuffle_each_iteration: bool = true", "Whether each iterator has seeds of its own.", before = "metadata"),
+        input("buffer_size: int64", "How many elements are held."),
+        input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
+        input("seed2: int64"),
+        input("count: int64", "How many."),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3, 4]),
+    )]
+    ShuffleAndRepeatDataset,
+    /// The elements of a dataset in random order, `count` times.
+    #[op(
+        attr("reshuffle_each_iteration: bool = true", "Whether each iterator has seeds of its own.", before = "output_types"),
+        input("buffer_size: int64", "How many elements are held."),
+        input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
+        input("seed2: int64"),
+        input("count: int64", "How many."),
+        input("seed_generator: resource", "What gives the seeds of each iterator."),
+        stateful,
+        shape_fn = |c| with_scalars(c, &[1, 2, 3, 4, 5]),
+    )]
+    ShuffleAndRepeatDatasetV2,
+    /// A dataset with options.
+    #[op(
+        attr("serialized_options: string", "An `OptionsProto`.", before = "output_types"),
+        shape_fn = shapes::scalar_shape,
+    )]
+    OptionsDataset,
+}
+
+#[register_op(
+    attr("Toutput_types: list(type) >= 1"),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("N: int >= 1"),
+    attr("metadata: string = ''", "For tools that look at pipelines."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    input("batch_size: int64", "How many elements make one."),
+    input("padded_shapes: N * int64", "The shapes to which the components are padded; −1 stands for the longest of the batch."),
+    input("padding_values: Toutput_types", "What is put where a component ends, scalars."),
+    output("handle: variant", "The dataset."),
+    shape_fn = |c| with_scalars(c, &[1]),
+)]
+pub enum PaddedBatches {
+    /// Elements padded to one shape and stacked, `batch_size` at a time.
+    PaddedBatchDataset,
+    /// Elements padded to one shape and stacked, `batch_size` at a time.
+    #[op(
+        attr("parallel_copy: bool = false", "Of no effect.", before = "Toutput_types"),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out."),
+        shape_fn = |c| with_ranks(c, &[(1, Rank::Is(0)), (-1, Rank::Is(0))]),
+    )]
+    PaddedBatchDatasetV2,
+}
+
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    output("handle: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub enum OldTransformations {
+    /// The elements of a dataset, which must be as many as is said.
+    #[op(input("cardinality: int64", "How many elements there must be."), shape_fn = |c| with_scalars(c, &[1]))]
+    AssertCardinalityDataset,
+    /// A dataset as it is.
+    #[op(input("transformations: string", "Of no effect."), shape_fn = |c| with_ranks(c, &[(1, Rank::Is(1))]))]
+    AssertNextDataset,
+    /// A dataset as it is.
+    #[op(input("transformations: string", "Of no effect."), shape_fn = |c| with_ranks(c, &[(1, Rank::Is(1))]))]
+    ExperimentalAssertNextDataset,
+    /// The elements of a dataset that can be made.
+    #[op(attr("log_warning: bool = false", "Of no effect."))]
+    IgnoreErrorsDataset,
+    /// The elements of a dataset that can be made.
+    #[op(attr("log_warning: bool = false", "Of no effect."))]
+    ExperimentalIgnoreErrorsDataset,
+    /// A dataset as it is.
+    #[op(input("transformations: string", "Of no effect."), shape_fn = |c| with_ranks(c, &[(1, Rank::Is(1))]))]
+    AssertPrevDataset,
+    /// A dataset as it is: nothing is rewritten.
+    #[op(input("rewrite_name: string", "Of no effect."))]
+    RewriteDataset,
+    /// A dataset as it is.
+    #[op(
+        attr("algorithm: int = 0", "Of no effect.", before = "output_types"),
+        attr("cpu_budget: int = 0", "Of no effect.", before = "output_types"),
+        attr("ram_budget: int = 0", "Of no effect.", before = "output_types")
+    )]
+    ModelDataset,
+    /// A dataset as it is.
+    #[op(attr("has_captured_ref: bool = false", "Of no effect.", before = "output_types"))]
+    FinalizeDataset,
+    /// A dataset as it is: nothing is rewritten.
+    #[op(
+        attr("optimization_configs: list(string) = []", "Of no effect."),
+        input("optimizations: string", "Of no effect.")
+    )]
+    OptimizeDataset,
+    /// A dataset as it is: nothing is rewritten.
+    #[op(
+        attr("optimization_configs: list(string) = []", "Of no effect."),
+        input("optimizations_enabled: string", "Of no effect."),
+        input("optimizations_disabled: string", "Of no effect."),
+        input("optimizations_default: string", "Of no effect.")
+    )]
+    OptimizeDatasetV2,
+    /// A dataset as it is.
+    NonSerializableDataset,
+    /// A dataset as it is.
+    ExperimentalNonSerializableDataset,
+    /// A dataset as it is: nothing is recorded.
+    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    BytesProducedStatsDataset,
+    /// A dataset as it is: nothing is recorded.
+    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    ExperimentalBytesProducedStatsDataset,
+    /// A dataset as it is: nothing is recorded.
+    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    LatencyStatsDataset,
+    /// A dataset as it is: nothing is recorded.
+    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    ExperimentalLatencyStatsDataset,
+    /// A dataset as it is.
+    #[op(input("max_intra_op_parallelism: int64", "Of no effect."))]
+    MaxIntraOpParallelismDataset,
+    /// A dataset as it is.
+    #[op(input("max_intra_op_parallelism: int64", "Of no effect."))]
+    ExperimentalMaxIntraOpParallelismDataset,
+    /// A dataset as it is.
+    #[op(input("num_threads: int64", "Of no effect."))]
+    PrivateThreadPoolDataset,
+    /// A dataset as it is.
+    #[op(input("num_threads: int64", "Of no effect."))]
+    ExperimentalPrivateThreadPoolDataset,
+    /// Batches of other sizes.
+    #[op(
+        input("batch_sizes: int64", "The sizes of the batches, which are taken in turn."),
+        input("drop_remainder: bool", "Whether elements that are too few for a batch are left out.")
+    )]
+    RebatchDatasetV2,
+    /// Elements that are picked at random.
+    #[op(
+        input("rate: float", "The share of elements that are kept."),
+        input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
+        input("seed2: int64"),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3]),
+    )]
+    SamplingDataset,
+    /// Elements stacked along a new first dimension, in windows that move over a dataset.
+    #[op(
+        attr("drop_remainder: bool = true", "Whether elements that are too few for a batch are left out.", before = "output_types"),
+        input("window_size: int64", "How many elements a window has."),
+        input("window_shift: int64", "How many elements a window begins after the one before."),
+        input("window_stride: int64", "How many elements those of a window are apart."),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3]),
+    )]
+    SlidingWindowDataset,
+    /// Elements stacked along a new first dimension, in windows that move over a dataset.
+    #[op(
+        input("window_size: int64", "How many elements a window has."),
+        input("window_shift: int64", "How many elements a window begins after the one before."),
+        input("window_stride: int64", "How many elements those of a window are apart."),
+        shape_fn = |c| with_scalars(c, &[1, 2, 3]),
+    )]
+    ExperimentalSlidingWindowDataset,
+    /// The rows of each element, as elements.
+    ExperimentalUnbatchDataset,
+    /// The elements of a dataset, each once.
+    ExperimentalUniqueDataset,
+}
+
+/// The elements whose last component is true, without it.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    output("output: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct FilterByLastComponentDataset;
+
+/// Elements made of one element of each dataset, as long as all have one.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("N: int >= 1"),
+    attr("metadata: string = ''", "For tools that look at pipelines."),
+    input("input_datasets: N * variant", "The datasets."),
+    output("handle: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct ZipDataset;
+
+/// Elements of several datasets, of that which another dataset says.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("N: int >= 1"),
+    attr("stop_on_empty_dataset: bool = false", "Whether the first dataset without an element ends all."),
+    input("selector_input_dataset: variant", "Gives the indices of those that the elements come from."),
+    input("data_input_datasets: N * variant", "Those that the elements come from."),
+    output("handle: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct DirectedInterleaveDataset;
+
+/// Elements of several datasets, of that which another dataset says.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("N: int >= 1"),
+    input("selector_input_dataset: variant", "Gives the indices of those that the elements come from."),
+    input("data_input_datasets: N * variant", "Those that the elements come from."),
+    output("handle: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct ExperimentalDirectedInterleaveDataset;
+
+#[register_op(
+    input("input_handle: variant", "The value."),
+    output("output_handle: variant", "The value."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub enum Wraps {
+    /// A dataset as a value that copies between devices leave alone.
+    WrapDatasetVariant,
+    /// The dataset that `WrapDatasetVariant` was given.
+    UnwrapDatasetVariant,
+}

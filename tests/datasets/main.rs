@@ -1,0 +1,165 @@
+//! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
+//! `generate.py` writes the graphs. `pipelines.py` holds random pipelines against TensorFlow.
+
+use std::time::{Duration, Instant};
+
+use kernlink::Code;
+use kernlink::prelude::*;
+use kernlink::proto::{GraphDef, Message};
+use kernlink::runtime::RunOptions;
+use kernlink::step::Cancellation;
+
+kernlink::provider!();
+
+fn session(graph: &[u8], threads: usize) -> Session {
+    let def = GraphDef::decode(graph).expect("the file is a GraphDef");
+    let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap()
+}
+
+const WAITING: &[u8] = include_bytes!("data/waiting.pb");
+const SAVED: &[u8] = include_bytes!("data/saved.pb");
+const NESTED: &[u8] = include_bytes!("data/nested.pb");
+const TOO_NESTED: &[u8] = include_bytes!("data/too_nested.pb");
+
+fn enqueue(session: &Session, value: i64) {
+    session.run(&[("value", Tensor::scalar(value))], &[], &["enqueue"]).unwrap();
+}
+
+fn next(session: &Session, name: &str) -> i64 {
+    let options = RunOptions::new().timeout(Duration::from_secs(20));
+    session.run_with(&[], &[name], &[], &options).unwrap()[0].to_scalar().unwrap()
+}
+
+fn begin(session: &Session, name: &str) {
+    session.run(&[], &[], &[&format!("{name}_begin")]).unwrap();
+}
+
+/// Waits until the queue has so many elements.
+fn wait_for_size(session: &Session, size: i32) {
+    let start = Instant::now();
+    while session.run(&[], &["size"], &[]).unwrap()[0].to_scalar::<i32>().unwrap() != size {
+        assert!(start.elapsed() < Duration::from_secs(20), "nobody takes the elements");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn who_waits_for_an_element_holds_no_thread() {
+    for threads in [1, 2] {
+        for name in ["plain", "ahead"] {
+            let session = session(WAITING, threads);
+            begin(&session, name);
+            std::thread::scope(|scope| {
+                let waits = scope.spawn(|| next(&session, name));
+                std::thread::sleep(Duration::from_millis(20));
+                // Other runs go on.
+                enqueue(&session, 7);
+                assert_eq!(waits.join().unwrap(), 7);
+            });
+            enqueue(&session, 8);
+            assert_eq!(next(&session, name), 108);
+        }
+    }
+}
+
+#[test]
+fn elements_are_made_ahead_after_the_run_has_ended() {
+    for threads in [1, 2] {
+        let session = session(WAITING, threads);
+        begin(&session, "ahead");
+        enqueue(&session, 1);
+        assert_eq!(next(&session, "ahead"), 1);
+        for value in 2..=4 {
+            enqueue(&session, value);
+        }
+        // Two are made ahead, and no more.
+        wait_for_size(&session, 1);
+        std::thread::sleep(Duration::from_millis(20));
+        wait_for_size(&session, 1);
+        assert_eq!([(); 3].map(|()| next(&session, "ahead")), [102, 203, 304]);
+    }
+}
+
+#[test]
+fn a_run_that_ends_early_ends_what_it_waits_for() {
+    for name in ["plain", "ahead"] {
+        let session = session(WAITING, 2);
+        begin(&session, name);
+        let options = RunOptions::new().timeout(Duration::from_millis(30));
+        let error = session.run_with(&[], &[name], &[], &options).unwrap_err();
+        assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+        let cancellation = Cancellation::new();
+        std::thread::scope(|scope| {
+            let options = RunOptions::new().cancellation(&cancellation);
+            let waits = scope.spawn(|| session.run_with(&[], &[name], &[], &options).map(drop).unwrap_err());
+            std::thread::sleep(Duration::from_millis(20));
+            cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+            assert_eq!(waits.join().unwrap().code(), Code::Aborted);
+        });
+        // What was made at once is lost with the runs, what was made ahead is not.
+        enqueue(&session, 5);
+        assert_eq!(next(&session, name), if name == "plain" { 205 } else { 5 });
+    }
+}
+
+#[test]
+fn an_iterator_that_goes_ends_its_work() {
+    let session = session(WAITING, 2);
+    begin(&session, "ahead");
+    let options = RunOptions::new().timeout(Duration::from_millis(30));
+    session.run_with(&[], &["ahead"], &[], &options).unwrap_err();
+    // The call that waits for the queue belongs to the iterator that goes now.
+    begin(&session, "ahead");
+    enqueue(&session, 9);
+    assert_eq!(next(&session, "ahead"), 9);
+    // And nothing keeps a session from going while its iterators wait.
+    drop(session);
+}
+
+#[test]
+fn an_iterator_that_was_not_begun_says_so() {
+    let session = session(WAITING, 1);
+    assert_eq!(session.run(&[], &["plain"], &[]).unwrap_err().code(), Code::FailedPrecondition);
+}
+
+#[test]
+fn an_iterator_goes_on_where_it_was_saved() {
+    let elements = |session: &Session| {
+        let mut elements = Vec::new();
+        loop {
+            match session.run(&[], &["next"], &[]) {
+                Ok(element) => elements.push(element[0].as_slice::<i64>().unwrap().to_vec()),
+                Err(error) => {
+                    assert_eq!(error.code(), Code::OutOfRange, "{error}");
+                    return elements;
+                }
+            }
+        }
+    };
+    for threads in [1, 2] {
+        let session = session(SAVED, threads);
+        for taken in [0, 1, 7, 30, 80] {
+            session.run(&[], &[], &["begin"]).unwrap();
+            for _ in 0..taken {
+                session.run(&[], &["next"], &[]).unwrap();
+            }
+            let state = session.run(&[], &["state"], &[]).unwrap().remove(0);
+            let expected = elements(&session);
+            assert!(!expected.is_empty());
+            session.run(&[("given", state.clone())], &[], &["go_back"]).unwrap();
+            assert_eq!(elements(&session), expected, "{taken} were taken");
+            // Also over the end, and twice.
+            session.run(&[("given", state)], &[], &["go_back"]).unwrap();
+            assert_eq!(elements(&session), expected, "{taken} were taken");
+        }
+    }
+}
+
+#[test]
+fn datasets_are_nested_only_so_deeply() {
+    let all = session(NESTED, 1).run(&[], &["all"], &[]).unwrap();
+    assert_eq!(all[0].as_slice::<i64>().unwrap(), [0, 1]);
+    let error = session(TOO_NESTED, 1).run(&[], &["all"], &[]).unwrap_err();
+    assert_eq!(error.code(), Code::ResourceExhausted, "{error}");
+}
