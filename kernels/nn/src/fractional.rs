@@ -289,7 +289,7 @@ fn back_to_greatest<T: RealNumber>(
         }
         // NaN is the greatest if it stands first, and no other then.
         match greatest {
-            Some(place) if image[place] == *pooled || image[place] != image[place] => {
+            Some(place) if image[place] == *pooled || image[place].partial_cmp(pooled).is_none() => {
                 target[place] = target[place].wrapping_add(*flow);
             }
             _ => bail!(InvalidArgument, "orig_output is not what the sequences make of orig_input: an element differs"),
@@ -299,9 +299,9 @@ fn back_to_greatest<T: RealNumber>(
 }
 
 #[register_kernel(device = Cpu, op = FractionalAvgPoolGrad, T = [f32, f64, i32, i64], state = |ctx| overlaps(ctx))]
-fn fractional_avg_pool_grad<T: RealNumber>(is_overlapping: &bool, ctx: &mut RawContext<'_>) -> Result<()>
+fn fractional_avg_pool_grad<T>(is_overlapping: &bool, ctx: &mut RawContext<'_>) -> Result<()>
 where
-    T: AsPrimitive<f64>,
+    T: RealNumber + AsPrimitive<f64>,
     f64: AsPrimitive<T>,
 {
     let (shape, flow) = (ctx.input_at(0)?, ctx.input_at(1)?);

@@ -207,7 +207,7 @@ pub(super) fn loss<T: Logit>(path: &Path<'_>, steps: &mut impl Steps<T>) -> Resu
         let gradient = steps.step(step);
         for (place, &share) in shared.iter().enumerate() {
             let class = path.classes[path.slot(place)];
-            gradient[class] = gradient[class] - share;
+            gradient[class] -= share;
         }
     }
     if total.is_nan() {
