@@ -80,6 +80,15 @@ fn to_variant(
     for (n, splits) in splits.iter().enumerate() {
         ensure_exact_splits(splits, levels.get(n + 1).map_or(elements, |inner| inner.len().saturating_sub(1)))?;
     }
+    if attrs.batched_input && levels.is_empty() {
+        let row = Shape::from(&values.shape()[1..]);
+        let mut output = ctx.allocate_output(Op::ENCODED_RAGGED, [elements])?;
+        for (n, slot) in output.as_mut_slice::<Variant>()?.iter_mut().enumerate() {
+            let values = values.slice_rows(n, n + 1)?.reshaped(row.clone())?;
+            *slot = Variant::new(Ragged { splits: Vec::new(), values });
+        }
+        return ctx.set_output(Op::ENCODED_RAGGED, output);
+    }
     let Some((outer, inner)) = levels.split_first().filter(|_| attrs.batched_input) else {
         let ragged = Ragged { splits: splits.iter().cloned().collect(), values: values.clone() };
         return ctx.set_output(Op::ENCODED_RAGGED, Tensor::scalar(Variant::new(ragged)));
@@ -259,6 +268,8 @@ fn to_variant_gradient(ctx: &mut KernelContext<'_, ops::RaggedTensorToVariantGra
     let dtype = ctx.output_dtype(Op::DENSE_VALUES_GRAD)?;
     let shape = shape_from(ctx.input(Op::DENSE_VALUES_SHAPE)?, "dense_values_shape")?;
     let row_splits = i64s(ctx.input(Op::ROW_SPLITS)?)?;
+    let last = row_splits.last().map_or(0, |&last| last as usize);
+    ensure_exact_splits(ctx.input(Op::ROW_SPLITS)?, last)?;
     let variants = ctx.input(Op::ENCODED_RAGGED_GRAD)?.as_slice::<Variant>()?;
     let mut parts = scratch::room(variants.len())?;
     for (n, variant) in variants.iter().enumerate() {
@@ -281,6 +292,12 @@ fn to_variant_gradient(ctx: &mut KernelContext<'_, ops::RaggedTensorToVariantGra
         ensure!(found == dtype, InvalidArgument, "Expected values Tensor dtype: {dtype}, found: {found}");
     }
     if let [only] = parts.as_slice() {
+        ensure!(
+            *only.shape() == shape,
+            InvalidArgument,
+            "the only row has values of shape {}, and dense_values_shape is {shape}",
+            only.shape()
+        );
         return ctx.set_output(Op::DENSE_VALUES_GRAD, only.clone());
     }
     let total: usize = parts.iter().map(Tensor::num_elements).sum();
