@@ -120,8 +120,13 @@ fn from_variant(
     type Op = ops::RaggedTensorFromVariant;
     let encoded = ctx.input(Op::ENCODED_RAGGED)?.clone();
     let rank = encoded.rank() as i64;
-    let expected =
-        if attrs.input_ragged_rank == -1 { attrs.output_ragged_rank - rank } else { attrs.input_ragged_rank };
+    // Variants that hold dense tensors are stacked to a dense tensor.
+    let dense = attrs.output_ragged_rank == 0;
+    let expected = match attrs.input_ragged_rank {
+        -1 if dense => 0,
+        -1 => attrs.output_ragged_rank - rank,
+        given => given,
+    };
     ensure!(
         expected >= 0,
         InvalidArgument,
@@ -130,7 +135,7 @@ fn from_variant(
         attrs.output_ragged_rank
     );
     ensure!(
-        attrs.output_ragged_rank == rank.saturating_add(expected),
+        dense && expected == 0 || attrs.output_ragged_rank == rank.saturating_add(expected),
         InvalidArgument,
         "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); output_ragged_rank: {}, \
          input_ragged_rank: {expected}, encoded_variant.dims(): {rank}.",
@@ -142,11 +147,17 @@ fn from_variant(
             Error::invalid_argument(format!("Input Variant element at index {n} doesn't hold a RaggedTensorVariant"))
         })?;
         ensure_expected(n, ragged, expected as usize, attrs.Tvalues, attrs.Tsplits)?;
+        ensure!(
+            dense || ragged.values.rank() >= 1,
+            InvalidArgument,
+            "Ragged values must have rank >= 1; encoded scalar element at index {n} has a scalar"
+        );
         Ok(ragged)
     });
     let parts: Vec<&Ragged> = scratch::collected_ok(parts)?;
     let (splits, values) = match (encoded.rank(), parts.as_slice()) {
         (0, [part]) => (part.splits.clone(), part.values.clone()),
+        _ if dense => (Vec::new(), stacked_dense(&parts, attrs.Tvalues)?),
         _ => {
             let splits = stacked_splits(&parts, encoded.shape(), expected as usize, attrs.Tsplits)?;
             (splits, stacked_values(&parts, attrs.Tvalues)?)
@@ -169,11 +180,6 @@ fn ensure_expected(n: usize, ragged: &Ragged, rank: usize, values: DataType, spl
         InvalidArgument,
         "Expected values Tensor dtype: {values}, found: {}",
         ragged.values.dtype()
-    );
-    ensure!(
-        ragged.values.rank() >= 1,
-        InvalidArgument,
-        "Ragged values must have rank >= 1; encoded scalar element at index {n} has a scalar"
     );
     for own in &ragged.splits {
         ensure!(
@@ -221,6 +227,31 @@ fn stacked_splits(parts: &[&Ragged], dims: &Shape, ragged_rank: usize, dtype: Da
         stacked.push(splits_tensor(dtype, ends.len(), ends.iter().copied())?);
     }
     Ok(stacked)
+}
+
+/// The values of parts that have no splits, with a first dimension for the parts.
+fn stacked_dense(parts: &[&Ragged], dtype: DataType) -> Result<Tensor> {
+    let Some(first) = parts.first() else {
+        return Tensor::zeros(dtype, [0]);
+    };
+    let own = first.values.shape();
+    for (n, part) in parts.iter().enumerate() {
+        let found = part.values.shape();
+        ensure!(
+            found == own,
+            InvalidArgument,
+            "All flat_values must have compatible shapes.  Shape at index 0: {own}.  Shape at index {n}: {found}."
+        );
+    }
+    let mut shape = own.to_vec();
+    shape.insert(0, parts.len());
+    let shape = Shape::from(shape);
+    shape.check()?;
+    let mut values = Tensor::zeros(dtype, shape)?;
+    for (n, part) in parts.iter().enumerate() {
+        copy_elements(&mut values, n * own.num_elements(), &part.values)?;
+    }
+    Ok(values)
 }
 
 /// The values of the parts one after the other. Nothing says which shape those of no part would have.
