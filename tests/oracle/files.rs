@@ -86,9 +86,8 @@ fn remapped(rows: &[i64], columns: &[i64], values: &[f32], width: i64, at_a_time
 #[test]
 fn matrices_of_checkpoints_get_other_rows_and_columns() {
     for at_a_time in [-1, 1, 2] {
-        let remapped = |rows: &[i64], columns: &[i64], values: &[f32], width| {
-            remapped(rows, columns, values, width, at_a_time)
-        };
+        let remapped =
+            |rows: &[i64], columns: &[i64], values: &[f32], width| remapped(rows, columns, values, width, at_a_time);
         assert_eq!(remapped(&[2, 0], &[], &[], 3).unwrap(), [6.0, 7.0, 8.0, 0.0, 1.0, 2.0]);
         assert_eq!(remapped(&[2, -1], &[1, -1], &[9.0, 8.0, 7.0], 2).unwrap(), [7.0, 9.0, 8.0, 7.0]);
         assert_eq!(remapped(&[3, 1], &[2, 0, 1], &[], 3).unwrap(), [11.0, 9.0, 10.0, 5.0, 3.0, 4.0]);
@@ -122,7 +121,7 @@ fn files_are_tensors() {
     for (dtype, sizes) in [(DataType::Uint8, &[3, 5][..]), (DataType::Int32, &[512, 512]), (DataType::Float, &[])] {
         let tensor = read(dtype, sizes).unwrap();
         assert_eq!(tensor.bytes().unwrap(), &bytes[..tensor.num_bytes()]);
-        assert_eq!(tensor.shape().to_i64(), sizes);
+        assert_eq!(tensor.shape().to_i64()[..], *sizes);
     }
     assert_eq!(read(DataType::Int32, &[512, 513]).unwrap_err().code(), Code::Internal);
     assert_eq!(read(DataType::String, &[1]).unwrap_err().code(), Code::Unimplemented);
