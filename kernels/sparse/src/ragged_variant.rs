@@ -80,6 +80,15 @@ fn to_variant(
     for (n, splits) in splits.iter().enumerate() {
         ensure_exact_splits(splits, levels.get(n + 1).map_or(elements, |inner| inner.len().saturating_sub(1)))?;
     }
+    if attrs.batched_input && levels.is_empty() {
+        let row = Shape::from(&values.shape()[1..]);
+        let mut output = ctx.allocate_output(Op::ENCODED_RAGGED, [elements])?;
+        for (n, slot) in output.as_mut_slice::<Variant>()?.iter_mut().enumerate() {
+            let values = values.slice_rows(n, n + 1)?.reshaped(row.clone())?;
+            *slot = Variant::new(Ragged { splits: Vec::new(), values });
+        }
+        return ctx.set_output(Op::ENCODED_RAGGED, output);
+    }
     let Some((outer, inner)) = levels.split_first().filter(|_| attrs.batched_input) else {
         let ragged = Ragged { splits: splits.iter().cloned().collect(), values: values.clone() };
         return ctx.set_output(Op::ENCODED_RAGGED, Tensor::scalar(Variant::new(ragged)));
@@ -111,8 +120,13 @@ fn from_variant(
     type Op = ops::RaggedTensorFromVariant;
     let encoded = ctx.input(Op::ENCODED_RAGGED)?.clone();
     let rank = encoded.rank() as i64;
-    let expected =
-        if attrs.input_ragged_rank == -1 { attrs.output_ragged_rank - rank } else { attrs.input_ragged_rank };
+    // Variants that hold dense tensors are stacked to a dense tensor.
+    let dense = attrs.output_ragged_rank == 0;
+    let expected = match attrs.input_ragged_rank {
+        -1 if dense => 0,
+        -1 => attrs.output_ragged_rank - rank,
+        given => given,
+    };
     ensure!(
         expected >= 0,
         InvalidArgument,
@@ -121,7 +135,7 @@ fn from_variant(
         attrs.output_ragged_rank
     );
     ensure!(
-        attrs.output_ragged_rank == rank.saturating_add(expected),
+        dense && expected == 0 || attrs.output_ragged_rank == rank.saturating_add(expected),
         InvalidArgument,
         "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); output_ragged_rank: {}, \
          input_ragged_rank: {expected}, encoded_variant.dims(): {rank}.",
@@ -133,11 +147,17 @@ fn from_variant(
             Error::invalid_argument(format!("Input Variant element at index {n} doesn't hold a RaggedTensorVariant"))
         })?;
         ensure_expected(n, ragged, expected as usize, attrs.Tvalues, attrs.Tsplits)?;
+        ensure!(
+            dense || ragged.values.rank() >= 1,
+            InvalidArgument,
+            "Ragged values must have rank >= 1; encoded scalar element at index {n} has a scalar"
+        );
         Ok(ragged)
     });
     let parts: Vec<&Ragged> = scratch::collected_ok(parts)?;
     let (splits, values) = match (encoded.rank(), parts.as_slice()) {
         (0, [part]) => (part.splits.clone(), part.values.clone()),
+        _ if dense => (Vec::new(), stacked_dense(&parts, attrs.Tvalues)?),
         _ => {
             let splits = stacked_splits(&parts, encoded.shape(), expected as usize, attrs.Tsplits)?;
             (splits, stacked_values(&parts, attrs.Tvalues)?)
@@ -160,11 +180,6 @@ fn ensure_expected(n: usize, ragged: &Ragged, rank: usize, values: DataType, spl
         InvalidArgument,
         "Expected values Tensor dtype: {values}, found: {}",
         ragged.values.dtype()
-    );
-    ensure!(
-        ragged.values.rank() >= 1,
-        InvalidArgument,
-        "Ragged values must have rank >= 1; encoded scalar element at index {n} has a scalar"
     );
     for own in &ragged.splits {
         ensure!(
@@ -214,6 +229,31 @@ fn stacked_splits(parts: &[&Ragged], dims: &Shape, ragged_rank: usize, dtype: Da
     Ok(stacked)
 }
 
+/// The values of parts that have no splits, with a first dimension for the parts.
+fn stacked_dense(parts: &[&Ragged], dtype: DataType) -> Result<Tensor> {
+    let Some(first) = parts.first() else {
+        return Tensor::zeros(dtype, [0]);
+    };
+    let own = first.values.shape();
+    for (n, part) in parts.iter().enumerate() {
+        let found = part.values.shape();
+        ensure!(
+            found == own,
+            InvalidArgument,
+            "All flat_values must have compatible shapes.  Shape at index 0: {own}.  Shape at index {n}: {found}."
+        );
+    }
+    let mut shape = own.to_vec();
+    shape.insert(0, parts.len());
+    let shape = Shape::from(shape);
+    shape.check()?;
+    let mut values = Tensor::zeros(dtype, shape)?;
+    for (n, part) in parts.iter().enumerate() {
+        copy_elements(&mut values, n * own.num_elements(), &part.values)?;
+    }
+    Ok(values)
+}
+
 /// The values of the parts one after the other. Nothing says which shape those of no part would have.
 fn stacked_values(parts: &[&Ragged], dtype: DataType) -> Result<Tensor> {
     let Some(first) = parts.first() else {
@@ -259,6 +299,8 @@ fn to_variant_gradient(ctx: &mut KernelContext<'_, ops::RaggedTensorToVariantGra
     let dtype = ctx.output_dtype(Op::DENSE_VALUES_GRAD)?;
     let shape = shape_from(ctx.input(Op::DENSE_VALUES_SHAPE)?, "dense_values_shape")?;
     let row_splits = i64s(ctx.input(Op::ROW_SPLITS)?)?;
+    let last = row_splits.last().map_or(0, |&last| last as usize);
+    ensure_exact_splits(ctx.input(Op::ROW_SPLITS)?, last)?;
     let variants = ctx.input(Op::ENCODED_RAGGED_GRAD)?.as_slice::<Variant>()?;
     let mut parts = scratch::room(variants.len())?;
     for (n, variant) in variants.iter().enumerate() {
@@ -281,6 +323,12 @@ fn to_variant_gradient(ctx: &mut KernelContext<'_, ops::RaggedTensorToVariantGra
         ensure!(found == dtype, InvalidArgument, "Expected values Tensor dtype: {dtype}, found: {found}");
     }
     if let [only] = parts.as_slice() {
+        ensure!(
+            *only.shape() == shape,
+            InvalidArgument,
+            "the only row has values of shape {}, and dense_values_shape is {shape}",
+            only.shape()
+        );
         return ctx.set_output(Op::DENSE_VALUES_GRAD, only.clone());
     }
     let total: usize = parts.iter().map(Tensor::num_elements).sum();
