@@ -124,7 +124,10 @@ fuzz_target!(|bytes: &[u8]| {
             let mut map = AttrMap::new();
             let attrs: [(&str, AttrValue); 6] = [
                 ("message_type", "tensorflow.TensorProto".into()),
-                ("field_names", AttrValue::ListString(["dtype", "tensor_shape", "float_val"].map(TString::from).to_vec())),
+                (
+                    "field_names",
+                    AttrValue::ListString(["dtype", "tensor_shape", "float_val"].map(TString::from).to_vec()),
+                ),
                 ("output_types", AttrValue::ListType(vec![DataType::Int32, DataType::String, DataType::Double])),
                 ("descriptor_source", AttrValue::String(source)),
                 ("message_format", if choice & 8 == 0 { "binary" } else { "text" }.into()),

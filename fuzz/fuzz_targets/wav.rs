@@ -12,8 +12,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, file)) = bytes.split_first() else { return };
     let (channels, samples) = (i64::from(choice & 7) - 1, i64::from(choice >> 3) - 1);
     let file = Tensor::scalar(TString::from(file));
-    let decoded = kernlink::ops::decode_wav(&mut eager, file).desired_channels(channels).desired_samples(samples).build();
-    if let Ok((audio, rate)) = decoded {
-        _ = kernlink::ops::encode_wav(&mut eager, audio, rate).build();
+    let decoded =
+        kernlink::ops::decode_wav(&mut eager, file).desired_channels(channels).desired_samples(samples).build();
+    if let Ok(decoded) = decoded {
+        _ = kernlink::ops::encode_wav(&mut eager, decoded.audio, decoded.sample_rate).build();
     }
 });

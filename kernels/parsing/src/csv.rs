@@ -75,7 +75,7 @@ impl<'o> Column<'o> {
     }
 
     /// Sets a cell; `None` if the field is no number.
-    fn set(&mut self, row: usize, field: &Cow<'_, [u8]>, record: &TString) -> Option<()> {
+    fn set(&mut self, row: usize, field: &[u8], record: &TString) -> Option<()> {
         fn number<T: Parsed>(cells: &mut Cells<'_, T>, row: usize, field: &[u8]) -> Option<()> {
             cells.set(row, parse_number(field))
         }
@@ -84,13 +84,7 @@ impl<'o> Column<'o> {
             Column::Double(cells) => number(cells, row, field),
             Column::Int32(cells) => number(cells, row, field),
             Column::Int64(cells) => number(cells, row, field),
-            Column::Bytes(cells) => {
-                let text = match field {
-                    Cow::Borrowed(field) => part_of(record, field),
-                    Cow::Owned(field) => TString::from(&field[..]),
-                };
-                cells.set(row, Some(text))
-            }
+            Column::Bytes(cells) => cells.set(row, Some(part_of(record, field))),
         }
     }
 
@@ -175,15 +169,8 @@ impl OpKernel<DecodeCSV> for DecodeCsvKernel {
 }
 
 impl DecodeCsvKernel {
-    fn put(
-        &self,
-        column: &mut Column<'_>,
-        index: usize,
-        row: usize,
-        field: &Cow<'_, [u8]>,
-        record: &TString,
-    ) -> Result<()> {
-        if field.is_empty() || **field == *self.missing {
+    fn put(&self, column: &mut Column<'_>, index: usize, row: usize, field: &[u8], record: &TString) -> Result<()> {
+        if field.is_empty() || field == self.missing {
             let set = column.set_default(row);
             ensure!(set.is_some(), InvalidArgument, "Field {index} is required but missing in record {row}!");
         } else {

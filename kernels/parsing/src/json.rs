@@ -54,6 +54,9 @@ pub(super) fn example(text: &[u8]) -> Result<Vec<u8>> {
     Ok(example.finish())
 }
 
+/// Reads an element of a list, and appends it.
+type Element<'t> = fn(&mut Parser<'t>, &mut Message) -> Result<()>;
+
 struct Parser<'t> {
     text: &'t [u8],
     at: usize,
@@ -87,7 +90,7 @@ impl<'t> Parser<'t> {
         let mut feature = Message::default();
         let mut has_list = false;
         self.object(|parser, name| {
-            let (field, element): (u32, fn(&mut Self, &mut Message) -> Result<()>) = match name {
+            let (field, element): (u32, Element<'t>) = match name {
                 "bytesList" | "bytes_list" => (1, Self::bytes),
                 "floatList" | "float_list" => (2, Self::float),
                 "int64List" | "int64_list" => (3, Self::integer),
@@ -109,7 +112,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Elements of a list, in lists of any depth.
-    fn elements(&mut self, list: &mut Message, element: fn(&mut Self, &mut Message) -> Result<()>) -> Result<()> {
+    fn elements(&mut self, list: &mut Message, element: Element<'t>) -> Result<()> {
         if self.peek() != Some(b'[') {
             return element(self, list);
         }

@@ -288,7 +288,7 @@ impl Value for TString {
     }
 }
 
-/// A part of a string: it shares the bytes if it is so long that this keeps little else in memory, and is a copy otherwise.
+/// A part of a string, or a copy of one: it shares the bytes if it is so long that this keeps little else in memory, and is a copy otherwise.
 pub(super) fn part_of(source: &TString, part: &[u8]) -> TString {
     const LONG: usize = 256;
     if part.len() < LONG || part.len() < source.len() / 4 {

@@ -332,7 +332,7 @@ fn filled_up(feature: &Dense<'_>, count: usize, buffers: Vec<Buffer>) -> Result<
     }
     with_type!(feature.dtype, T => {
         let filler = feature.default.as_slice::<T>()?;
-        values.as_mut_slice::<T>()?.fill(filler[0].clone());
+        values.as_mut_slice::<T>()?.fill(T::clone(&filler[0]));
     });
     let mut row = 0;
     for mut buffer in buffers {
