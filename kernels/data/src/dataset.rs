@@ -11,6 +11,7 @@ use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
 use crate::context::Cx;
+use crate::random::Seeds;
 use crate::saved::Saved;
 
 /// The components of an element.
@@ -123,6 +124,11 @@ pub(crate) trait Dataset: Send + Sync {
     /// The datasets that it is made of.
     fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
         Vec::new()
+    }
+
+    /// What gives its iterators their seeds: a state of the dataset, which outlives them.
+    fn seeds(&self) -> Option<&Seeds> {
+        None
     }
 
     /// Its own options, an `OptionsProto`.

@@ -142,6 +142,10 @@ impl Dataset for RandomNumbers {
         INFINITE
     }
 
+    fn seeds(&self) -> Option<&Seeds> {
+        Some(&self.seeds)
+    }
+
     fn iterator(self: Arc<Self>, _: &Cx) -> Result<Box<dyn DatasetIterator>> {
         let drawn = Drawn::new(self.seeds.next());
         Ok(Box::new(RandomIterator { dataset: self, drawn }))

@@ -44,6 +44,17 @@ impl Running {
     }
 }
 
+/// A dataset and those that it is made of, in an order that is always the same.
+fn with_inputs(dataset: &Arc<dyn Dataset>) -> Vec<Arc<dyn Dataset>> {
+    let (mut all, mut next) = (vec![dataset.clone()], 0);
+    while let Some(dataset) = all.get(next) {
+        let inputs = dataset.inputs();
+        all.extend(inputs);
+        next += 1;
+    }
+    all
+}
+
 fn uninitialized() -> Error {
     Error::failed_precondition(
         "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer \
@@ -93,6 +104,11 @@ impl IteratorResource {
         let running = self.running()?;
         let mut saved = Saved::default();
         running.iterator.take().await.save(&mut saved).await?;
+        for (index, dataset) in with_inputs(&running.dataset).iter().enumerate() {
+            if let Some(seeds) = dataset.seeds() {
+                seeds.save(saved.part("dataset", index));
+            }
+        }
         Ok(saved)
     }
 
@@ -102,6 +118,12 @@ impl IteratorResource {
         {
             let cx = running.cx(ctx)?;
             running.iterator.take().await.restore(saved, &cx).await?;
+        }
+        // Last: what was restored may have begun inputs, which took seeds.
+        for (index, dataset) in with_inputs(&running.dataset).iter().enumerate() {
+            if let (Some(seeds), Some(saved)) = (dataset.seeds(), saved.saved_part("dataset", index)) {
+                seeds.restore(saved)?;
+            }
         }
         self.replace(running);
         Ok(())
