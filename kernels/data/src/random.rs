@@ -138,7 +138,7 @@ impl Dataset for RandomNumbers {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         INFINITE
     }
 

@@ -7,7 +7,7 @@ use kernlink::resource::Resource;
 use kernlink::{Error, Result};
 
 use crate::context::{Cx, EndsWith, Shared};
-use crate::dataset::{Dataset, DatasetIterator, Element, Spec};
+use crate::dataset::{Dataset, DatasetIterator, Element, Spec, with_inputs};
 use crate::saved::Saved;
 use crate::turn::Turn;
 
@@ -42,17 +42,6 @@ impl Running {
     pub(crate) async fn next(&self, cx: &Cx) -> Result<Option<Element>> {
         self.iterator.take().await.next(cx).await
     }
-}
-
-/// A dataset and those that it is made of, in an order that is always the same.
-fn with_inputs(dataset: &Arc<dyn Dataset>) -> Vec<Arc<dyn Dataset>> {
-    let (mut all, mut next) = (vec![dataset.clone()], 0);
-    while let Some(dataset) = all.get(next) {
-        let inputs = dataset.inputs();
-        all.extend(inputs);
-        next += 1;
-    }
-    all
 }
 
 fn uninitialized() -> Error {

@@ -152,7 +152,7 @@ impl<T: Transform> Dataset for Transformed<T> {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.transform.cardinality(self.input.cardinality())
     }
 
