@@ -90,8 +90,8 @@ fn a_run_that_ends_early_ends_what_it_waits_for() {
         let error = session.run_with(&[], &[name], &[], &options).unwrap_err();
         assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
         let cancellation = Cancellation::new();
+        let options = RunOptions::new().cancellation(&cancellation);
         std::thread::scope(|scope| {
-            let options = RunOptions::new().cancellation(&cancellation);
             let waits = scope.spawn(|| session.run_with(&[], &[name], &[], &options).map(drop).unwrap_err());
             std::thread::sleep(Duration::from_millis(20));
             cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));

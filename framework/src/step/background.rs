@@ -182,12 +182,11 @@ impl<T: Send + 'static> Wake for Work<T> {
             RUNNING => Some(AGAIN),
             _ => None,
         };
-        match self.phase.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next) {
-            Ok(IDLE) => match self.pool.clone() {
+        if self.phase.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next) == Ok(IDLE) {
+            match self.pool.clone() {
                 Some(pool) => pool.spawn(self.step, move || self.run()),
                 None => self.run(),
-            },
-            _ => {}
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ impl Dataset for Cached {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.input.cardinality()
     }
 

@@ -13,12 +13,15 @@ use kernlink::{Error, Result};
 use crate::dataset::{Dataset, ensure_level};
 use crate::function::Captured;
 
+/// A function as an iterator has it, and what it was made of.
+type Instance = (Arc<Captured>, Arc<dyn Function>);
+
 /// What an iterator that nobody made for another shares with those that it is made of.
 #[derive(Default)]
 pub(crate) struct Shared {
     /// The functions as this iterator has them: what is stateful in their bodies belongs to it. By the address of what was
     /// captured, which is kept for that.
-    functions: Mutex<HashMap<usize, (Arc<Captured>, Arc<dyn Function>)>>,
+    functions: Mutex<HashMap<usize, Instance>>,
     /// Cancelled when the iterator goes.
     gone: Cancellation,
 }

@@ -1,6 +1,7 @@
 //! What datasets and iterators are, and how kernels take and give them.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use kernlink::dtype::{DataType, Element as TensorElement};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
@@ -11,6 +12,7 @@ use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
 use crate::context::Cx;
+use crate::random::Seeds;
 use crate::saved::Saved;
 
 /// The components of an element.
@@ -94,6 +96,7 @@ pub(crate) struct Head {
     pub(crate) spec: Spec,
     /// How many datasets this one is made of, one of another.
     pub(crate) depth: u32,
+    cardinality: OnceLock<i64>,
 }
 
 impl Head {
@@ -101,12 +104,12 @@ impl Head {
     pub(crate) fn above<'d>(spec: &Spec, inputs: impl IntoIterator<Item = &'d Arc<dyn Dataset>>) -> Result<Head> {
         let depth = inputs.into_iter().map(|input| input.head().depth + 1).max().unwrap_or(0);
         ensure_level(depth)?;
-        Ok(Head { spec: spec.clone(), depth })
+        Ok(Head { spec: spec.clone(), depth, cardinality: OnceLock::new() })
     }
 
     /// That of one that is made of no other.
     pub(crate) fn source(spec: &Spec) -> Head {
-        Head { spec: spec.clone(), depth: 0 }
+        Head { spec: spec.clone(), depth: 0, cardinality: OnceLock::new() }
     }
 }
 
@@ -114,8 +117,13 @@ impl Head {
 pub(crate) trait Dataset: Send + Sync {
     fn head(&self) -> &Head;
 
+    /// How many elements there are, or [`INFINITE`] or [`UNKNOWN`]: asked once.
+    fn counted(&self) -> i64;
+
     /// How many elements there are, or [`INFINITE`] or [`UNKNOWN`].
-    fn cardinality(&self) -> i64;
+    fn cardinality(&self) -> i64 {
+        *self.head().cardinality.get_or_init(|| self.counted())
+    }
 
     /// An iterator at the beginning.
     fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>>;
@@ -123,6 +131,11 @@ pub(crate) trait Dataset: Send + Sync {
     /// The datasets that it is made of.
     fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
         Vec::new()
+    }
+
+    /// What gives its iterators their seeds: a state of the dataset, which outlives them.
+    fn seeds(&self) -> Option<&Seeds> {
+        None
     }
 
     /// Its own options, an `OptionsProto`.
@@ -147,6 +160,19 @@ pub(crate) trait DatasetIterator: Send {
 
     /// Goes where another iterator over the same dataset was. The iterator is at its beginning.
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>>;
+}
+
+/// A dataset and those that it is made of, each once, in an order that is always the same.
+pub(crate) fn with_inputs(dataset: &Arc<dyn Dataset>) -> Vec<Arc<dyn Dataset>> {
+    let address = |dataset: &Arc<dyn Dataset>| Arc::as_ptr(dataset).cast::<()>().addr();
+    let mut known = HashSet::from([address(dataset)]);
+    let (mut all, mut next) = (vec![dataset.clone()], 0);
+    while let Some(dataset) = all.get(next) {
+        let inputs = dataset.inputs();
+        all.extend(inputs.into_iter().filter(|input| known.insert(address(input))));
+        next += 1;
+    }
+    all
 }
 
 /// A dataset in a variant.

@@ -60,7 +60,7 @@ impl Dataset for Files {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         UNKNOWN
     }
 

@@ -53,7 +53,7 @@ impl Dataset for Generator {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         UNKNOWN
     }
 

@@ -1,5 +1,6 @@
 //! Elements of the same key.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -109,16 +110,18 @@ impl Transform for GroupByWindow {
             match input.next(cx).await? {
                 Some(element) => {
                     let key = self.key.integer(element.clone(), "key_func", cx).await?;
-                    if !groups.groups.contains_key(&key) {
-                        let size = self.size.integer(vec![Tensor::scalar(key)], "window_size_func", cx).await?;
-                        ensure!(
-                            size > 0,
-                            InvalidArgument,
-                            "Window size must be greater than zero, but got {size} for key {key}."
-                        );
-                        groups.groups.insert(key, (size, Vec::new()));
-                    }
-                    let Some((size, elements)) = groups.groups.get_mut(&key) else { continue };
+                    let (size, elements) = match groups.groups.entry(key) {
+                        Entry::Occupied(group) => group.into_mut(),
+                        Entry::Vacant(group) => {
+                            let size = self.size.integer(vec![Tensor::scalar(key)], "window_size_func", cx).await?;
+                            ensure!(
+                                size > 0,
+                                InvalidArgument,
+                                "Window size must be greater than zero, but got {size} for key {key}."
+                            );
+                            group.insert((size, Vec::new()))
+                        }
+                    };
                     scratch::push(elements, element)?;
                     if elements.len() as u64 >= *size as u64 {
                         self.open(groups, key, cx).await?;

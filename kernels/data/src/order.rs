@@ -204,7 +204,6 @@ impl AssertCardinality {
     fn wrong(&self, there: impl std::fmt::Display) -> Error {
         let expected = match self.0 {
             INFINITE => "an infinite number of elements".to_owned(),
-            UNKNOWN => "an unknown number of elements".to_owned(),
             1 => "1 element".to_owned(),
             count => format!("{count} elements"),
         };
@@ -223,9 +222,6 @@ impl Transform for AssertCardinality {
         let element = input.next(cx).await?;
         if element.is_some() {
             *seen += 1;
-        }
-        if self.0 == UNKNOWN {
-            return Ok(element);
         }
         match &element {
             None if *seen != self.0 => Err(self.wrong(format_args!("only {seen}"))),

@@ -192,7 +192,7 @@ impl Dataset for Prefetch {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.input.cardinality()
     }
 

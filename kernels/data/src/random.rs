@@ -138,8 +138,12 @@ impl Dataset for RandomNumbers {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         INFINITE
+    }
+
+    fn seeds(&self) -> Option<&Seeds> {
+        Some(&self.seeds)
     }
 
     fn iterator(self: Arc<Self>, _: &Cx) -> Result<Box<dyn DatasetIterator>> {

@@ -7,7 +7,7 @@ use kernlink::resource::Resource;
 use kernlink::{Error, Result};
 
 use crate::context::{Cx, EndsWith, Shared};
-use crate::dataset::{Dataset, DatasetIterator, Element, Spec};
+use crate::dataset::{Dataset, DatasetIterator, Element, Spec, with_inputs};
 use crate::saved::Saved;
 use crate::turn::Turn;
 
@@ -93,6 +93,11 @@ impl IteratorResource {
         let running = self.running()?;
         let mut saved = Saved::default();
         running.iterator.take().await.save(&mut saved).await?;
+        for (index, dataset) in with_inputs(&running.dataset).iter().enumerate() {
+            if let Some(seeds) = dataset.seeds() {
+                seeds.save(saved.part("dataset", index));
+            }
+        }
         Ok(saved)
     }
 
@@ -102,6 +107,12 @@ impl IteratorResource {
         {
             let cx = running.cx(ctx)?;
             running.iterator.take().await.restore(saved, &cx).await?;
+        }
+        // Last: what was restored may have begun inputs, which took seeds.
+        for (index, dataset) in with_inputs(&running.dataset).iter().enumerate() {
+            if let (Some(seeds), Some(saved)) = (dataset.seeds(), saved.saved_part("dataset", index)) {
+                seeds.restore(saved)?;
+            }
         }
         self.replace(running);
         Ok(())

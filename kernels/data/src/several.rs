@@ -47,7 +47,7 @@ impl Dataset for Several {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         let mut all = self.inputs.iter().map(|input| input.cardinality());
         match self.how {
             How::Zip => all.fold(INFINITE, |least, next| match (least, next) {

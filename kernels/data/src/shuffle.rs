@@ -112,6 +112,10 @@ impl Transform for Shuffle {
         }
     }
 
+    fn seeds(&self) -> Option<&Seeds> {
+        Some(&self.seeds)
+    }
+
     async fn save<'a>(&'a self, buffer: &'a mut Buffer, saved: &'a mut Saved) -> Result<()> {
         self.seeds.save(saved);
         buffer.drawn.save(saved);

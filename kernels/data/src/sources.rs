@@ -46,7 +46,7 @@ impl<P: Places> Dataset for Placed<P> {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.places.count()
     }
 

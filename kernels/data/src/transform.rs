@@ -9,6 +9,7 @@ use kernlink::step::BoxFuture;
 
 use crate::context::Cx;
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, set_dataset};
+use crate::random::Seeds;
 use crate::saved::Saved;
 
 /// What a dataset makes of another.
@@ -63,6 +64,11 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
     fn made<'a>(&'a self, element: Element, cx: &'a Cx) -> impl Future<Output = Result<Element>> + Send + 'a {
         let _ = cx;
         std::future::ready(Ok(element))
+    }
+
+    /// What gives the iterators their seeds.
+    fn seeds(&self) -> Option<&Seeds> {
+        None
     }
 
     /// Options that the dataset sets.
@@ -146,7 +152,7 @@ impl<T: Transform> Dataset for Transformed<T> {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.transform.cardinality(self.input.cardinality())
     }
 
@@ -158,6 +164,10 @@ impl<T: Transform> Dataset for Transformed<T> {
 
     fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
         vec![self.input.clone()]
+    }
+
+    fn seeds(&self) -> Option<&Seeds> {
+        self.transform.seeds()
     }
 
     fn options(&self) -> Option<&[u8]> {

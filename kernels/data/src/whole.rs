@@ -5,13 +5,15 @@ use std::sync::Arc;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Code;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
-use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::dataset::{Dataset, Element, INFINITE, UNKNOWN, input_dataset, scalar, set_components, tensors};
+use crate::dataset::{
+    Dataset, Element, INFINITE, UNKNOWN, input_dataset, scalar, set_components, tensors, with_inputs,
+};
 use crate::function::Closure;
 use crate::map::FunctionKernel;
 use crate::resource::Running;
@@ -92,16 +94,18 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
 }
 
 /// The options of a dataset and of those that it is made of, its own last, so that they count.
-fn options_of(dataset: &Arc<dyn Dataset>) -> Vec<u8> {
+fn options_of(dataset: &Arc<dyn Dataset>) -> Result<Vec<u8>> {
     // A message that follows another is merged into it.
-    let mut options: Vec<u8> = dataset.inputs().iter().flat_map(options_of).collect();
-    options.extend(dataset.options().unwrap_or_default());
-    options
+    let mut options = Vec::new();
+    for dataset in with_inputs(dataset).iter().rev() {
+        scratch::append(&mut options, dataset.options().unwrap_or_default())?;
+    }
+    Ok(options)
 }
 
 #[register_kernel(device = Cpu, cheap)]
 fn options(ctx: &mut KernelContext<'_, ops::GetOptions>) -> Result<()> {
-    let options = options_of(&input_dataset(ctx, 0)?);
+    let options = options_of(&input_dataset(ctx, 0)?)?;
     ctx.set_output_at(0, Tensor::scalar(TString::from(options)))
 }
 

@@ -42,7 +42,7 @@ impl Dataset for Elements {
         &self.head
     }
 
-    fn cardinality(&self) -> i64 {
+    fn counted(&self) -> i64 {
         self.elements.len() as i64
     }
 
