@@ -6,6 +6,27 @@ from ._kernlink import Tensor
 
 def of(op: dict[str, Any]) -> Any: ...
 
+class AllCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+class AnonymousIteratorV2(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+class AnonymousMemoryCache(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+class AnonymousRandomSeedGenerator(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+class AnonymousSeedGenerator(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
 class ApproxTopK(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -31,15 +52,97 @@ class BatchSvd(NamedTuple):
     u: Tensor
     v: Tensor
 
+class BlockLSTM(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
+class BlockLSTMGrad(NamedTuple):
+    x_grad: Tensor
+    cs_prev_grad: Tensor
+    h_prev_grad: Tensor
+    w_grad: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+    b_grad: Tensor
+
+class BlockLSTMGradV2(NamedTuple):
+    x_grad: Tensor
+    cs_prev_grad: Tensor
+    h_prev_grad: Tensor
+    w_grad: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+    b_grad: Tensor
+
+class BlockLSTMV2(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
 class BroadcastGradientArgs(NamedTuple):
     r0: Tensor
     r1: Tensor
+
+class CSRSparseMatrixComponents(NamedTuple):
+    row_ptrs: Tensor
+    col_inds: Tensor
+    values: Tensor
+
+class CSRSparseMatrixToSparseTensor(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    dense_shape: Tensor
+
+class CTCBeamSearchDecoder(NamedTuple):
+    decoded_indices: list[Tensor]
+    decoded_values: list[Tensor]
+    decoded_shape: list[Tensor]
+    log_probability: Tensor
+
+class CTCGreedyDecoder(NamedTuple):
+    decoded_indices: Tensor
+    decoded_values: Tensor
+    decoded_shape: Tensor
+    log_probability: Tensor
+
+class CTCLoss(NamedTuple):
+    loss: Tensor
+    gradient: Tensor
 
 class CombinedNonMaxSuppression(NamedTuple):
     nmsed_boxes: Tensor
     nmsed_scores: Tensor
     nmsed_classes: Tensor
     valid_detections: Tensor
+
+class ComputeAccidentalHits(NamedTuple):
+    indices: Tensor
+    ids: Tensor
+    weights: Tensor
+
+class DecodeProtoV2(NamedTuple):
+    sizes: Tensor
+    values: list[Tensor]
+
+class DecodeWav(NamedTuple):
+    audio: Tensor
+    sample_rate: Tensor
+
+class DenseCountSparseOutput(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_dense_shape: Tensor
 
 class DenseToDenseSetOperation(NamedTuple):
     result_indices: Tensor
@@ -74,6 +177,21 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(NamedTuple):
     backprops_wrt_input: Tensor
     backprop_wrt_min: Tensor
     backprop_wrt_max: Tensor
+
+class FixedUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+class FractionalAvgPool(NamedTuple):
+    output: Tensor
+    row_pooling_sequence: Tensor
+    col_pooling_sequence: Tensor
+
+class FractionalMaxPool(NamedTuple):
+    output: Tensor
+    row_pooling_sequence: Tensor
+    col_pooling_sequence: Tensor
 
 class FusedBatchNorm(NamedTuple):
     y: Tensor
@@ -118,6 +236,47 @@ class FusedBatchNormV3(NamedTuple):
     reserve_space_2: Tensor
     reserve_space_3: Tensor
 
+class GRUBlockCell(NamedTuple):
+    r: Tensor
+    u: Tensor
+    c: Tensor
+    h: Tensor
+
+class GRUBlockCellGrad(NamedTuple):
+    d_x: Tensor
+    d_h_prev: Tensor
+    d_c_bar: Tensor
+    d_r_bar_u_bar: Tensor
+
+class GenerateVocabRemapping(NamedTuple):
+    remapping: Tensor
+    num_present: Tensor
+
+class IsotonicRegression(NamedTuple):
+    output: Tensor
+    segments: Tensor
+
+class LSTMBlockCell(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
+class LSTMBlockCellGrad(NamedTuple):
+    cs_prev_grad: Tensor
+    dicfo: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+
+class LearnedUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
 class ListDiff(NamedTuple):
     out: Tensor
     idx: Tensor
@@ -125,6 +284,11 @@ class ListDiff(NamedTuple):
 class LogMatrixDeterminant(NamedTuple):
     sign: Tensor
     log_abs_determinant: Tensor
+
+class LogUniformCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
 
 class LookupTableExport(NamedTuple):
     keys: Tensor
@@ -150,6 +314,10 @@ class Merge(NamedTuple):
     output: Tensor
     value_index: Tensor
 
+class NearestNeighbors(NamedTuple):
+    nearest_center_indices: Tensor
+    nearest_center_distances: Tensor
+
 class NonMaxSuppressionV4(NamedTuple):
     selected_indices: Tensor
     valid_outputs: Tensor
@@ -162,6 +330,63 @@ class NonMaxSuppressionV5(NamedTuple):
 class OrderedMapUnstageNoKey(NamedTuple):
     key: Tensor
     values: list[Tensor]
+
+class ParseExample(NamedTuple):
+    sparse_indices: list[Tensor]
+    sparse_values: list[Tensor]
+    sparse_shapes: list[Tensor]
+    dense_values: list[Tensor]
+
+class ParseExampleV2(NamedTuple):
+    sparse_indices: list[Tensor]
+    sparse_values: list[Tensor]
+    sparse_shapes: list[Tensor]
+    dense_values: list[Tensor]
+    ragged_values: list[Tensor]
+    ragged_row_splits: list[Tensor]
+
+class ParseSequenceExample(NamedTuple):
+    context_sparse_indices: list[Tensor]
+    context_sparse_values: list[Tensor]
+    context_sparse_shapes: list[Tensor]
+    context_dense_values: list[Tensor]
+    feature_list_sparse_indices: list[Tensor]
+    feature_list_sparse_values: list[Tensor]
+    feature_list_sparse_shapes: list[Tensor]
+    feature_list_dense_values: list[Tensor]
+    feature_list_dense_lengths: list[Tensor]
+
+class ParseSequenceExampleV2(NamedTuple):
+    context_sparse_indices: list[Tensor]
+    context_sparse_values: list[Tensor]
+    context_sparse_shapes: list[Tensor]
+    context_dense_values: list[Tensor]
+    context_ragged_values: list[Tensor]
+    context_ragged_row_splits: list[Tensor]
+    feature_list_sparse_indices: list[Tensor]
+    feature_list_sparse_values: list[Tensor]
+    feature_list_sparse_shapes: list[Tensor]
+    feature_list_dense_values: list[Tensor]
+    feature_list_dense_lengths: list[Tensor]
+    feature_list_ragged_values: list[Tensor]
+    feature_list_ragged_outer_splits: list[Tensor]
+    feature_list_ragged_inner_splits: list[Tensor]
+
+class ParseSingleExample(NamedTuple):
+    sparse_indices: list[Tensor]
+    sparse_values: list[Tensor]
+    sparse_shapes: list[Tensor]
+    dense_values: list[Tensor]
+
+class ParseSingleSequenceExample(NamedTuple):
+    context_sparse_indices: list[Tensor]
+    context_sparse_values: list[Tensor]
+    context_sparse_shapes: list[Tensor]
+    context_dense_values: list[Tensor]
+    feature_list_sparse_indices: list[Tensor]
+    feature_list_sparse_values: list[Tensor]
+    feature_list_sparse_shapes: list[Tensor]
+    feature_list_dense_values: list[Tensor]
 
 class Qr(NamedTuple):
     q: Tensor
@@ -252,6 +477,15 @@ class QuantizedResizeBilinear(NamedTuple):
     out_min: Tensor
     out_max: Tensor
 
+class RaggedCountSparseOutput(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_dense_shape: Tensor
+
+class RaggedCross(NamedTuple):
+    output_values: Tensor
+    output_row_splits: Tensor
+
 class RaggedFillEmptyRows(NamedTuple):
     output_value_rowids: Tensor
     output_values: Tensor
@@ -269,6 +503,10 @@ class RaggedGather(NamedTuple):
 class RaggedRange(NamedTuple):
     rt_nested_splits: Tensor
     rt_dense_values: Tensor
+
+class RaggedTensorFromVariant(NamedTuple):
+    output_nested_splits: list[Tensor]
+    output_dense_values: Tensor
 
 class RaggedTensorToSparse(NamedTuple):
     sparse_indices: Tensor
@@ -311,6 +549,16 @@ class SampleDistortedBoundingBoxV2(NamedTuple):
     size: Tensor
     bboxes: Tensor
 
+class SdcaOptimizer(NamedTuple):
+    out_example_state_data: Tensor
+    out_delta_sparse_weights: list[Tensor]
+    out_delta_dense_weights: list[Tensor]
+
+class SdcaOptimizerV2(NamedTuple):
+    out_example_state_data: Tensor
+    out_delta_sparse_weights: list[Tensor]
+    out_delta_dense_weights: list[Tensor]
+
 class SelfAdjointEigV2(NamedTuple):
     e: Tensor
     v: Tensor
@@ -334,6 +582,26 @@ class SparseAddGrad(NamedTuple):
     b_val_grad: Tensor
 
 class SparseConcat(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseCountSparseOutput(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_dense_shape: Tensor
+
+class SparseCross(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseCrossHashed(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+class SparseCrossV2(NamedTuple):
     output_indices: Tensor
     output_values: Tensor
     output_shape: Tensor
@@ -442,6 +710,11 @@ class Switch(NamedTuple):
     output_false: Tensor
     output_true: Tensor
 
+class TakeManySparseFromTensorsMap(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
 class TensorArrayConcat(NamedTuple):
     value: Tensor
     lengths: Tensor
@@ -478,6 +751,11 @@ class TensorListPopBack(NamedTuple):
     output_handle: Tensor
     tensor: Tensor
 
+class ThreadUnsafeUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
 class TopK(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -494,6 +772,11 @@ class UnicodeDecodeWithOffsets(NamedTuple):
     row_splits: Tensor
     char_values: Tensor
     char_to_byte_starts: Tensor
+
+class UniformCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
 
 class Unique(NamedTuple):
     y: Tensor

@@ -40,8 +40,28 @@ def acosh(x: TensorLike, name: str | None = None) -> Tensor:
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast."""
 
+def add_many_sparse_to_tensors_map(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Puts each row of a sparse tensor into a map; returns the numbers under which they are there."""
+
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """The sum of all inputs, which have one shape. Nothing broadcasts."""
+
+def add_sparse_to_tensors_map(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Puts a sparse tensor into a map; returns the number under which it is there."""
 
 def add_v2(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`. Integers wrap. The shapes broadcast."""
@@ -67,11 +87,46 @@ def adjust_saturation(images: TensorLike, scale: TensorLike, name: str | None = 
 def all(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements over some dimensions are true. Of nothing, yes."""
 
+def all_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.AllCandidateSampler:
+    """All classes, of which there are `num_sampled`, each once."""
+
 def angle(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The argument in radians, from −π to π."""
 
 def anonymous_hash_table(key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
     """A table from keys to values that is filled once and goes with the last copy of its handle."""
+
+def anonymous_iterator(
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator that goes with its handle."""
+
+def anonymous_iterator_v2(
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.AnonymousIteratorV2:
+    """An iterator that goes with its handle."""
+
+def anonymous_iterator_v3(
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator that goes with its handle."""
+
+def anonymous_memory_cache(name: str | None = None) -> _outputs.AnonymousMemoryCache:
+    """A cache that goes with its handle."""
 
 def anonymous_mutable_dense_hash_table(
     empty_key: TensorLike,
@@ -94,6 +149,21 @@ def anonymous_mutable_hash_table_of_tensors(
     name: str | None = None,
 ) -> Tensor:
     """A table from keys to vectors that can be changed at any time and goes with the last copy of its handle."""
+
+def anonymous_random_seed_generator(
+    seed: TensorLike,
+    seed2: TensorLike,
+    name: str | None = None,
+) -> _outputs.AnonymousRandomSeedGenerator:
+    """A generator of seeds that goes with its handle."""
+
+def anonymous_seed_generator(
+    seed: TensorLike,
+    seed2: TensorLike,
+    reshuffle: TensorLike,
+    name: str | None = None,
+) -> _outputs.AnonymousSeedGenerator:
+    """A generator of seeds that goes with its handle."""
 
 def any(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether any element over some dimensions is true. Of nothing, no."""
@@ -361,6 +431,33 @@ def asinh(x: TensorLike, name: str | None = None) -> Tensor:
 def assert_(condition: TensorLike, data: Sequence[TensorLike], summarize: int = 3, name: str | None = None) -> Effect:
     """Fails with INVALID_ARGUMENT and the values of `data` unless the condition holds."""
 
+def assert_cardinality_dataset(
+    input_dataset: TensorLike,
+    cardinality: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which must be as many as is said."""
+
+def assert_next_dataset(
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def assert_prev_dataset(
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def assign(
     ref: TensorLike,
     value: TensorLike,
@@ -398,6 +495,15 @@ def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
+
+def audio_spectrogram(
+    input: TensorLike,
+    window_size: int,
+    stride: int,
+    magnitude_squared: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The strength of each frequency in windows of audio."""
 
 def audio_summary(
     tag: TensorLike,
@@ -512,6 +618,28 @@ def batch_cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 
 def batch_cholesky_grad(l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
     """[`CholeskyGrad`] of old graphs."""
+
+def batch_dataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
+
+def batch_dataset_v2(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
 
 def batch_mat_mul(
     x: TensorLike,
@@ -711,6 +839,87 @@ def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in just one. The shapes broadcast."""
 
+def block_lstm(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float = 1.0,
+    cell_clip: float = 3.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.BlockLSTM:
+    """The steps of `LSTMBlockCell` over time."""
+
+def block_lstm_grad(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.BlockLSTMGrad:
+    """The gradient of `BlockLSTM`."""
+
+def block_lstm_grad_v2(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.BlockLSTMGradV2:
+    """The gradient of `BlockLSTMV2`, by the order of its weights."""
+
+def block_lstmv2(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    cell_clip: float = 0.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.BlockLSTMV2:
+    """As `BlockLSTM`, without a bias of the forget gate, and with weights in the order of input gate, forget gate, offer and output gate."""
+
 def broadcast_args(s0: TensorLike, s1: TensorLike, name: str | None = None) -> Tensor:
     """The shape that two shapes broadcast to; all are vectors."""
 
@@ -722,6 +931,85 @@ def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) 
 
 def bucketize(input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
     """For each value the number of `boundaries` that are not above it."""
+
+def bytes_produced_stats_dataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def csr_sparse_matrix_components(
+    csr_sparse_matrix: TensorLike,
+    index: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.CSRSparseMatrixComponents:
+    """The arrays of one of the matrices in a sparse matrix."""
+
+def csr_sparse_matrix_to_dense(sparse_input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
+    """A sparse matrix as a dense one."""
+
+def csr_sparse_matrix_to_sparse_tensor(
+    sparse_matrix: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.CSRSparseMatrixToSparseTensor:
+    """A sparse matrix as a sparse tensor."""
+
+def ctc_beam_search_decoder(
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int,
+    top_paths: int,
+    merge_repeated: bool = True,
+    name: str | None = None,
+) -> _outputs.CTCBeamSearchDecoder:
+    """The most probable labels of each sequence, found by a search that keeps the best beginnings after each step."""
+
+def ctc_greedy_decoder(
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    merge_repeated: bool = False,
+    blank_index: int = -1,
+    name: str | None = None,
+) -> _outputs.CTCGreedyDecoder:
+    """The labels that follow from each step's best class."""
+
+def ctc_loss(
+    inputs: TensorLike,
+    labels_indices: TensorLike,
+    labels_values: TensorLike,
+    sequence_length: TensorLike,
+    preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False,
+    name: str | None = None,
+) -> _outputs.CTCLoss:
+    """The negative logarithm of the probability of each sequence's labels, and its gradient by `inputs`."""
+
+def cache_dataset(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are kept from the first time on."""
+
+def cache_dataset_v2(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    cache: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are kept from the first time on."""
 
 def case(
     branch_index: TensorLike,
@@ -759,6 +1047,9 @@ def clip_by_value(
 ) -> Tensor:
     """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
 
+def close_summary_writer(writer: TensorLike, name: str | None = None) -> Effect:
+    """Writes what waits, and forgets the writer."""
+
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
@@ -778,6 +1069,16 @@ def complex(real: TensorLike, imag: TensorLike, Tout: DTypeLike = _dtypes.comple
 def complex_abs(x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The absolute value."""
 
+def compute_accidental_hits(
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
+    num_true: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.ComputeAccidentalHits:
+    """Where candidates are true classes of a row: triples of the row, the candidate's place and a great negative weight."""
+
 def concat(concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
 
@@ -786,6 +1087,16 @@ def concat_offset(concat_dim: TensorLike, shape: Sequence[TensorLike], name: str
 
 def concat_v2(values: Sequence[TensorLike], axis: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
+
+def concatenate_dataset(
+    input_dataset: TensorLike,
+    another_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, then those of another."""
 
 def conditional_accumulator(
     dtype: DTypeLike,
@@ -811,6 +1122,20 @@ def consume_mutex_lock(mutex_lock: TensorLike, name: str | None = None) -> Effec
 
 def control_trigger(name: str | None = None) -> Effect:
     """Does nothing, even where its control inputs are dead."""
+
+def conv(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['CHANNELS_FIRST', 'CHANNELS_LAST'] = 'CHANNELS_LAST',
+    dilations: Sequence[int] = [],
+    batch_dims: int = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The convolution of `input` with `filter` over two or three dimensions of space (strictly, the cross-correlation)."""
 
 def conv2d(
     input: TensorLike,
@@ -864,6 +1189,17 @@ def conv3d(
 ) -> Tensor:
     """The 3-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
 
+def conv3d_backprop_filter(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its filter, which is given for its shape."""
+
 def conv3d_backprop_filter_v2(
     input: TensorLike,
     filter_sizes: TensorLike,
@@ -875,6 +1211,17 @@ def conv3d_backprop_filter_v2(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of [`Conv3D`] with respect to its filter."""
+
+def conv3d_backprop_input(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its input, which is given for its shape."""
 
 def conv3d_backprop_input_v2(
     input_sizes: TensorLike,
@@ -896,6 +1243,16 @@ def cosh(x: TensorLike, name: str | None = None) -> Tensor:
 
 def count_up_to(ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
     """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def create_summary_file_writer(
+    writer: TensorLike,
+    logdir: TensorLike,
+    max_queue: TensorLike,
+    flush_millis: TensorLike,
+    filename_suffix: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Makes a writer to a file of its own, unless there is one of the handle already."""
 
 def crop_and_resize(
     image: TensorLike,
@@ -975,6 +1332,22 @@ def data_format_vec_permute(
 ) -> Tensor:
     """A vector with an element for each dimension of `src_format`, or a matrix with a pair, in the order of `dst_format`; or those of the spatial dimensions alone."""
 
+def dataset_cardinality(
+    input_dataset: TensorLike,
+    cardinality_options: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def dataset_to_single_element(
+    dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The one element of a dataset."""
+
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
@@ -997,6 +1370,20 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
 def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
     """The image of a BMP file that is not compressed."""
 
+def decode_csv(
+    records: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    field_delim: str | bytes = ',',
+    use_quote_delim: bool = True,
+    na_value: str | bytes = '',
+    select_cols: Sequence[int] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The columns of records of comma-separated values, as RFC 4180 has them."""
+
+def decode_compressed(bytes: TensorLike, compression_type: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string without its compression."""
+
 def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     """The frames of a GIF file."""
 
@@ -1008,6 +1395,9 @@ def decode_image(
     name: str | None = None,
 ) -> Tensor:
     """The image or the frames of a file of any format that is known."""
+
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
+    """Serialized Examples of Examples in JSON."""
 
 def decode_jpeg(
     contents: TensorLike,
@@ -1038,8 +1428,28 @@ def decode_png(
 ) -> Tensor:
     """The image of a PNG file."""
 
+def decode_proto_v2(
+    bytes: TensorLike,
+    message_type: str | bytes,
+    field_names: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    descriptor_source: str | bytes = 'local://',
+    message_format: str | bytes = 'binary',
+    sanitize: bool = False,
+    name: str | None = None,
+) -> _outputs.DecodeProtoV2:
+    """Fields of serialized messages."""
+
 def decode_raw(bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension."""
+
+def decode_wav(
+    contents: TensorLike,
+    desired_channels: int = -1,
+    desired_samples: int = -1,
+    name: str | None = None,
+) -> _outputs.DecodeWav:
+    """The samples of a WAV file of 16 bits."""
 
 def decode_web_p(
     contents: TensorLike,
@@ -1052,6 +1462,18 @@ def decode_web_p(
 def deep_copy(x: TensorLike, name: str | None = None) -> Tensor:
     """A copy of `x`, which shares no memory with it."""
 
+def delete_iterator(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes an iterator."""
+
+def delete_memory_cache(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a cache."""
+
+def delete_random_seed_generator(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a generator of seeds."""
+
+def delete_seed_generator(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a generator of seeds."""
+
 def delete_session_tensor(handle: TensorLike, name: str | None = None) -> Effect:
     """Forgets the tensor that the session keeps under a name."""
 
@@ -1063,6 +1485,19 @@ def dense_bincount(
     name: str | None = None,
 ) -> Tensor:
     """How often each number from 0 to `size` − 1 occurs in a vector, or in each row of a matrix; or the sum of the weights of its occurrences."""
+
+def dense_count_sparse_output(
+    values: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.DenseCountSparseOutput:
+    """How often each value occurs in a vector, or in each row of a matrix."""
+
+def dense_to_csr_sparse_matrix(dense_input: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
+    """The elements of a dense matrix, or of several, that indices name, as a sparse matrix."""
 
 def dense_to_dense_set_operation(
     set1: TensorLike,
@@ -1142,6 +1577,9 @@ def dequantize(
 ) -> Tensor:
     """The values that quantized numbers stand for, the other way round of [`QuantizeV2`]."""
 
+def deserialize_iterator(resource_handle: TensorLike, serialized: TensorLike, name: str | None = None) -> Effect:
+    """Sets the state of an iterator to one that was serialized."""
+
 def deserialize_many_sparse(
     serialized_sparse: TensorLike,
     dtype: DTypeLike,
@@ -1203,6 +1641,16 @@ def dilation2d_backprop_input(
 ) -> Tensor:
     """The gradient of [`Dilation2D`] with respect to its input."""
 
+def directed_interleave_dataset(
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    stop_on_empty_dataset: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Elements of several datasets, of that which another dataset says."""
+
 def disable_copy_on_read(resource: TensorLike, name: str | None = None) -> Effect:
     """Without effect but for the error if there is no such variable: reads never copy here."""
 
@@ -1223,6 +1671,12 @@ def draw_bounding_boxes_v2(
 ) -> Tensor:
     """Images with the outlines of boxes, in colours that are given."""
 
+def dummy_memory_cache(name: str | None = None) -> Tensor:
+    """A handle of no cache."""
+
+def dummy_seed_generator(name: str | None = None) -> Tensor:
+    """A handle of no generator of seeds."""
+
 def dynamic_partition(
     data: TensorLike,
     partitions: TensorLike,
@@ -1233,6 +1687,18 @@ def dynamic_partition(
 
 def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
+
+def edit_distance(
+    hypothesis_indices: TensorLike,
+    hypothesis_values: TensorLike,
+    hypothesis_shape: TensorLike,
+    truth_indices: TensorLike,
+    truth_values: TensorLike,
+    truth_shape: TensorLike,
+    normalize: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The Levenshtein distances between the sequences along the last dimension of two sparse tensors."""
 
 def eig(input: TensorLike, Tout: DTypeLike, compute_v: bool = True, name: str | None = None) -> _outputs.Eig:
     """Eigenvalues and eigenvectors: `input v = v diag(e)`. They are complex, and in no particular order."""
@@ -1284,6 +1750,19 @@ def encode_jpeg_variable_quality(images: TensorLike, quality: TensorLike, name: 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """PNG files of images."""
 
+def encode_proto(
+    sizes: TensorLike,
+    values: Sequence[TensorLike],
+    field_names: Sequence[str | bytes],
+    message_type: str | bytes,
+    descriptor_source: str | bytes = 'local://',
+    name: str | None = None,
+) -> Tensor:
+    """Serialized messages of fields."""
+
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
+    """A WAV file of 16 bits."""
+
 def ensure_shape(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
 
@@ -1319,6 +1798,216 @@ def exp(x: TensorLike, name: str | None = None) -> Tensor:
 
 def expand_dims(input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`input` with one more dimension, of size 1."""
+
+def experimental_assert_next_dataset(
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def experimental_bytes_produced_stats_dataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def experimental_dataset_cardinality(input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def experimental_directed_interleave_dataset(
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements of several datasets, of that which another dataset says."""
+
+def experimental_group_by_reducer_dataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    init_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    finalize_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    init_func: FunctionLike,
+    reduce_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """What is made of all elements of the same key."""
+
+def experimental_group_by_window_dataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    window_size_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    reduce_func: FunctionLike,
+    window_size_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements of the same key, reduced in windows."""
+
+def experimental_ignore_errors_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    log_warning: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset that can be made."""
+
+def experimental_iterator_get_device(resource: TensorLike, name: str | None = None) -> Tensor:
+    """The device of an iterator."""
+
+def experimental_latency_stats_dataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def experimental_map_and_batch_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time, stacked along a new first dimension."""
+
+def experimental_map_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    preserve_cardinality: bool = False,
+    force_synchronous: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element."""
+
+def experimental_matching_files_dataset(patterns: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match patterns, in order."""
+
+def experimental_max_intra_op_parallelism_dataset(
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def experimental_non_serializable_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def experimental_parallel_interleave_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def experimental_private_thread_pool_dataset(
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def experimental_random_dataset(
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
+
+def experimental_scan_dataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element and a state, which it hands on."""
+
+def experimental_sliding_window_dataset(
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, in windows that move over a dataset."""
+
+def experimental_take_while_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements before the first for which a function is false."""
+
+def experimental_unbatch_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The rows of each element, as elements."""
+
+def experimental_unique_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, each once."""
 
 def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei, of what is not negative."""
@@ -1473,8 +2162,88 @@ def fake_queue(resource: TensorLike, name: str | None = None) -> Tensor:
 def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of the given shape with one value in every place."""
 
+def filter_by_last_component_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements whose last component is true, without it."""
+
+def filter_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements for which a function is true."""
+
+def finalize_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    has_captured_ref: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def fingerprint(data: TensorLike, method: TensorLike, name: str | None = None) -> Tensor:
     """A fingerprint of each row of `data`, eight bytes in little-endian order."""
+
+def fixed_length_record_dataset(
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of files, which all have one length."""
+
+def fixed_length_record_dataset_v2(
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    compression_type: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of files, which all have one length."""
+
+def fixed_unigram_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str | bytes = '',
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = [],
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FixedUnigramCandidateSampler:
+    """Candidates of given likelihood, from a file or a list."""
+
+def flat_map_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, one dataset after the other."""
 
 def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The greatest integer that is not above `x`."""
@@ -1485,6 +2254,9 @@ def floor_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def floor_mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The shapes broadcast."""
 
+def flush_summary_writer(writer: TensorLike, name: str | None = None) -> Effect:
+    """Writes what waits."""
+
 def for_(
     start: TensorLike,
     limit: TensorLike,
@@ -1494,6 +2266,51 @@ def for_(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def fractional_avg_pool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FractionalAvgPool:
+    """The mean of each window of random size."""
+
+def fractional_avg_pool_grad(
+    orig_input_tensor_shape: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `FractionalAvgPool`: each element of `out_backprop` is shared evenly by what its window covered."""
+
+def fractional_max_pool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FractionalMaxPool:
+    """The greatest element in each window of random size."""
+
+def fractional_max_pool_grad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `FractionalMaxPool`: each element of `out_backprop` goes to where its window's greatest element stood."""
 
 def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's cosine integral: that of `cos(πt²/2)` from 0 to `x`."""
@@ -1583,6 +2400,56 @@ def fused_batch_norm_v3(
 ) -> _outputs.FusedBatchNormV3:
     """[`FusedBatchNormV2`] for four or five dimensions, with one more output for the gradient."""
 
+def fused_pad_conv2d(
+    input: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """`Conv2D` of mirror-padded images."""
+
+def fused_resize_and_pad_conv2d(
+    input: TensorLike,
+    size: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    resize_align_corners: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`Conv2D` of images that are resized by linear interpolation, and then mirror-padded."""
+
+def gru_block_cell(
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    name: str | None = None,
+) -> _outputs.GRUBlockCell:
+    """One step of a gated recurrent unit, for a batch."""
+
+def gru_block_cell_grad(
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    r: TensorLike,
+    u: TensorLike,
+    c: TensorLike,
+    d_h: TensorLike,
+    name: str | None = None,
+) -> _outputs.GRUBlockCellGrad:
+    """The gradient of [`GRUBlockCell`]: those of weights and biases are products of `d_c_bar` and `d_r_bar_u_bar`."""
+
 def gather(params: TensorLike, indices: TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """Slices of `params` along its first dimension, by index: `output[i…, j…] = params[indices[i…], j…]`."""
 
@@ -1603,6 +2470,42 @@ def gather_v2(
 ) -> Tensor:
     """Slices of `params` along `axis`, by index."""
 
+def generate_vocab_remapping(
+    new_vocab_file: TensorLike,
+    old_vocab_file: TensorLike,
+    new_vocab_offset: int,
+    num_new_vocab: int,
+    old_vocab_size: int = -1,
+    name: str | None = None,
+) -> _outputs.GenerateVocabRemapping:
+    """Where the words of a new vocabulary stand in an old one."""
+
+def generator_dataset(
+    init_func_other_args: Sequence[TensorLike],
+    next_func_other_args: Sequence[TensorLike],
+    finalize_func_other_args: Sequence[TensorLike],
+    init_func: FunctionLike,
+    next_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function gives again and again, until it says OUT_OF_RANGE."""
+
+def get_element_at_index(
+    dataset: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The element of a dataset in some place."""
+
+def get_options(input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """The options of a dataset."""
+
 def get_session_handle(value: TensorLike, name: str | None = None) -> Tensor:
     """Keeps a tensor in the session and names it."""
 
@@ -1617,6 +2520,37 @@ def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
+
+def group_by_reducer_dataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    init_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    finalize_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    init_func: FunctionLike,
+    reduce_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """What is made of all elements of the same key."""
+
+def group_by_window_dataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    window_size_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    reduce_func: FunctionLike,
+    window_size_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements of the same key, reduced in windows."""
 
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; the graph's author promises that it is the same in each run."""
@@ -1715,6 +2649,15 @@ def igamma_grad_a(a: TensorLike, x: TensorLike, name: str | None = None) -> Tens
 def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`."""
 
+def ignore_errors_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    log_warning: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset that can be made."""
+
 def imag(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The imaginary part."""
 
@@ -1746,7 +2689,18 @@ def image_summary(
     bad_color: TensorLike = ...,
     name: str | None = None,
 ) -> Tensor:
-    """A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG."""
+    """A summary with images, as PNG. Its kernel comes with the feature `image_codecs`."""
+
+def immutable_const(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    memory_region_name: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The bytes of a file as a tensor."""
+
+def import_event(writer: TensorLike, event: TensorLike, name: str | None = None) -> Effect:
+    """Adds an `Event` message, serialized."""
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Tensor:
     """For each row, whether the target's prediction is among the `k` greatest."""
@@ -1798,6 +2752,19 @@ def inplace_sub(x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = 
 def inplace_update(x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
     """`x` with the rows `i` replaced by those of `v`. What else holds `x` does not change."""
 
+def interleave_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn."""
+
 def inv(x: TensorLike, name: str | None = None) -> Tensor:
     """The reciprocal, `1 / x`: the older name of [`Reciprocal`]."""
 
@@ -1821,6 +2788,89 @@ def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 def is_variable_initialized(ref: TensorLike, name: str | None = None) -> Tensor:
     """Whether a variable has a value."""
+
+def isotonic_regression(
+    input: TensorLike,
+    output_dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> _outputs.IsotonicRegression:
+    """The sequences that do not rise and whose squared distances to those along the last dimension are least."""
+
+def iterator(
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator, which `MakeIterator` sets to a dataset."""
+
+def iterator_from_string_handle(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator that a string names."""
+
+def iterator_from_string_handle_v2(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator that a string names."""
+
+def iterator_get_device(resource: TensorLike, name: str | None = None) -> Tensor:
+    """The device of an iterator."""
+
+def iterator_get_next(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of an iterator; OUT_OF_RANGE at the end."""
+
+def iterator_get_next_as_optional(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The next element of an iterator as an optional, which is empty at the end."""
+
+def iterator_get_next_sync(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of an iterator; OUT_OF_RANGE at the end."""
+
+def iterator_to_string_handle(resource_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The name of an iterator as a string."""
+
+def iterator_v2(
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator, which `MakeIterator` sets to a dataset."""
+
+def kmc2_chain_initialization(distances: TensorLike, seed: TensorLike, name: str | None = None) -> Tensor:
+    """Picks one of several candidates, with a chance that grows with its distance, by a Markov chain."""
+
+def kmeans_plus_plus_initialization(
+    points: TensorLike,
+    num_to_sample: TensorLike,
+    seed: TensorLike,
+    num_retries_per_sample: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Picks points that are far from one another as first centres of clusters: k-means++."""
 
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of all squares, `sum(t²) / 2`: a scalar."""
@@ -1847,14 +2897,89 @@ def lrn_grad(
 ) -> Tensor:
     """The gradient of [`LRN`]."""
 
+def lstm_block_cell(
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float = 1.0,
+    cell_clip: float = 3.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.LSTMBlockCell:
+    """One step of a recurrent cell with long short-term memory, for a batch."""
+
+def lstm_block_cell_grad(
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.LSTMBlockCellGrad:
+    """The gradient of [`LSTMBlockCell`], as far as it follows element by element: those of `x`, `h_prev`, `w` and `b` are products of `dicfo`."""
+
+def latency_stats_dataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
 
 def leaky_relu_grad(gradients: TensorLike, features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """The gradient of `LeakyRelu`: `gradients` where `features` is positive, `alpha * gradients` elsewhere."""
 
+def learned_unigram_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.LearnedUnigramCandidateSampler:
+    """Candidates as likely as they were among the true classes of earlier runs, each counted once more than it was there."""
+
 def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def legacy_parallel_interleave_dataset_v2(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
 
 def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x < y`. The shapes broadcast."""
@@ -1868,6 +2993,15 @@ def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
 def lin_space(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
     """`num` numbers at equal distances from `start` to `stop`, both included; all are scalars."""
 
+def list_dataset(
+    tensors: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements that are given one after the other."""
+
 def list_diff(
     x: TensorLike,
     y: TensorLike,
@@ -1875,6 +3009,19 @@ def list_diff(
     name: str | None = None,
 ) -> _outputs.ListDiff:
     """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
+
+def load_and_remap_matrix(
+    ckpt_path: TensorLike,
+    old_tensor_name: TensorLike,
+    row_remapping: TensorLike,
+    col_remapping: TensorLike,
+    initializing_values: TensorLike,
+    num_rows: int,
+    num_cols: int,
+    max_rows_in_memory: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a matrix from a checkpoint, with its rows and columns in another order, and new ones among them."""
 
 def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm. −∞ at zero, NaN below."""
@@ -1887,6 +3034,18 @@ def log_matrix_determinant(input: TensorLike, name: str | None = None) -> _outpu
 
 def log_softmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
+
+def log_uniform_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.LogUniformCandidateSampler:
+    """Candidates of which small numbers are more likely: `P(class) = ln((class + 2) / (class + 1)) / ln(range_max + 1)`."""
 
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether both are true. The shapes broadcast."""
@@ -1984,6 +3143,24 @@ def lower_bound(
 def lu(input: TensorLike, output_idx_type: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Lu:
     """Triangular matrices and permutations of rows for which `input[p] = L U`."""
 
+def make_iterator(dataset: TensorLike, iterator: TensorLike, name: str | None = None) -> Effect:
+    """Sets an iterator to the beginning of a dataset."""
+
+def map_and_batch_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time, stacked along a new first dimension."""
+
 def map_clear(
     dtypes: Sequence[DTypeLike],
     capacity: int = 0,
@@ -1993,6 +3170,20 @@ def map_clear(
     name: str | None = None,
 ) -> Effect:
     """Takes everything out of a staging area with keys."""
+
+def map_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    preserve_cardinality: bool = False,
+    force_synchronous: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element."""
 
 def map_incomplete_size(
     dtypes: Sequence[DTypeLike],
@@ -2075,6 +3266,9 @@ def mat_mul(
 
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that patterns stand for, sorted."""
+
+def matching_files_dataset(patterns: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match patterns, in order."""
 
 def matrix_band_part(
     input: TensorLike,
@@ -2176,6 +3370,15 @@ def matrix_triangular_solve(
 
 def max(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
+
+def max_intra_op_parallelism_dataset(
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def max_pool(
     input: TensorLike,
@@ -2325,6 +3528,17 @@ def merge_v2_checkpoints(
 ) -> Effect:
     """Makes one checkpoint of several: their data files are renamed, their indices become one."""
 
+def mfcc(
+    spectrogram: TensorLike,
+    sample_rate: TensorLike,
+    upper_frequency_limit: float = 4000.0,
+    lower_frequency_limit: float = 20.0,
+    filterbank_channel_count: int = 40,
+    dct_coefficient_count: int = 13,
+    name: str | None = None,
+) -> Tensor:
+    """The mel-frequency cepstrum of spectrograms."""
+
 def min(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The least element over some dimensions. Of nothing it is the dtype's greatest value."""
 
@@ -2349,6 +3563,17 @@ def mirror_pad_grad(
 
 def mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def model_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    algorithm: int = 0,
+    cpu_budget: int = 0,
+    ram_budget: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def mul(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The product, `x * y`. Integers wrap. The shapes broadcast."""
@@ -2444,6 +3669,14 @@ def mutex_v2(container: str | bytes = '', shared_name: str | bytes = '', name: s
 def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The value below which a normally distributed number lies with probability `x`."""
 
+def nearest_neighbors(
+    points: TensorLike,
+    centers: TensorLike,
+    k: TensorLike,
+    name: str | None = None,
+) -> _outputs.NearestNeighbors:
+    """The nearest centres of each point, the nearest first."""
+
 def neg(x: TensorLike, name: str | None = None) -> Tensor:
     """The negative, `-x`. Integers wrap."""
 
@@ -2520,6 +3753,14 @@ def non_max_suppression_with_overlaps(
 ) -> Tensor:
     """Which boxes to keep, by a matrix of how much they overlap."""
 
+def non_serializable_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def not_equal(x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
 
@@ -2536,8 +3777,40 @@ def one_hot(
 ) -> Tensor:
     """`indices` with a new dimension that holds `on_value` at the index and `off_value` everywhere else."""
 
+def one_shot_iterator(
+    dataset_factory: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """An iterator over the dataset of a function."""
+
 def ones_like(x: TensorLike, name: str | None = None) -> Tensor:
     """Ones in the shape of `x`."""
+
+def optimize_dataset(
+    input_dataset: TensorLike,
+    optimizations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    optimization_configs: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
+
+def optimize_dataset_v2(
+    input_dataset: TensorLike,
+    optimizations_enabled: TensorLike,
+    optimizations_disabled: TensorLike,
+    optimizations_default: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    optimization_configs: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
 
 def optional_from_value(components: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """An optional whose value is a tuple of tensors."""
@@ -2555,6 +3828,16 @@ def optional_has_value(optional: TensorLike, name: str | None = None) -> Tensor:
 
 def optional_none(name: str | None = None) -> Tensor:
     """An optional without a value."""
+
+def options_dataset(
+    input_dataset: TensorLike,
+    serialized_options: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A dataset with options."""
 
 def ordered_map_clear(
     dtypes: Sequence[DTypeLike],
@@ -2643,6 +3926,30 @@ def pad(input: TensorLike, paddings: TensorLike, name: str | None = None) -> Ten
 def pad_v2(input: TensorLike, paddings: TensorLike, constant_values: TensorLike, name: str | None = None) -> Tensor:
     """`input` with `constant_values` added around it."""
 
+def padded_batch_dataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike],
+    padding_values: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements padded to one shape and stacked, `batch_size` at a time."""
+
+def padded_batch_dataset_v2(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike],
+    padding_values: Sequence[TensorLike],
+    drop_remainder: TensorLike,
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements padded to one shape and stacked, `batch_size` at a time."""
+
 def padding_fifo_queue(
     component_types: Sequence[DTypeLike],
     shapes: Sequence[ShapeLike] = [],
@@ -2663,6 +3970,20 @@ def padding_fifo_queue_v2(
 ) -> Tensor:
     """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
 
+def parallel_batch_dataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
+
 def parallel_concat(values: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
     """Tensors with one row each, one below the other."""
 
@@ -2672,6 +3993,113 @@ def parallel_dynamic_stitch(
     name: str | None = None,
 ) -> Tensor:
     """Slices of several tensors, each put where its index says; no index should occur twice."""
+
+def parallel_filter_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements for which a function is true; several calls go on at a time."""
+
+def parallel_interleave_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def parallel_interleave_dataset_v2(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def parallel_interleave_dataset_v3(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def parallel_interleave_dataset_v4(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def parallel_map_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    sloppy: bool = False,
+    preserve_cardinality: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time."""
+
+def parallel_map_dataset_v2(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    deterministic: str | bytes = 'default',
+    preserve_cardinality: bool = False,
+    use_unbounded_threadpool: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time."""
 
 def parameterized_truncated_normal(
     shape: TensorLike,
@@ -2684,6 +4112,116 @@ def parameterized_truncated_normal(
     name: str | None = None,
 ) -> Tensor:
     """Random numbers of normal distributions that are cut off at both ends."""
+
+def parse_example(
+    serialized: TensorLike,
+    names: TensorLike,
+    sparse_keys: Sequence[TensorLike],
+    dense_keys: Sequence[TensorLike],
+    dense_defaults: Sequence[TensorLike],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseExample:
+    """The features of serialized Examples as tensors."""
+
+def parse_example_v2(
+    serialized: TensorLike,
+    names: TensorLike,
+    sparse_keys: TensorLike,
+    dense_keys: TensorLike,
+    ragged_keys: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    num_sparse: int,
+    sparse_types: Sequence[DTypeLike],
+    ragged_value_types: Sequence[DTypeLike],
+    ragged_split_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseExampleV2:
+    """The features of serialized Examples as tensors, ragged ones too."""
+
+def parse_sequence_example(
+    serialized: TensorLike,
+    debug_name: TensorLike,
+    context_dense_defaults: Sequence[TensorLike],
+    feature_list_dense_missing_assumed_empty: Sequence[str | bytes],
+    context_sparse_keys: Sequence[str | bytes],
+    context_dense_keys: Sequence[str | bytes],
+    feature_list_sparse_keys: Sequence[str | bytes],
+    feature_list_dense_keys: Sequence[str | bytes],
+    Ncontext_sparse: int = 0,
+    Ncontext_dense: int = 0,
+    Nfeature_list_sparse: int = 0,
+    Nfeature_list_dense: int = 0,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSequenceExample:
+    """The features of serialized SequenceExamples as tensors."""
+
+def parse_sequence_example_v2(
+    serialized: TensorLike,
+    debug_name: TensorLike,
+    context_sparse_keys: TensorLike,
+    context_dense_keys: TensorLike,
+    context_ragged_keys: TensorLike,
+    feature_list_sparse_keys: TensorLike,
+    feature_list_dense_keys: TensorLike,
+    feature_list_ragged_keys: TensorLike,
+    feature_list_dense_missing_assumed_empty: TensorLike,
+    context_dense_defaults: Sequence[TensorLike],
+    Ncontext_sparse: int = 0,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    context_ragged_value_types: Sequence[DTypeLike] = [],
+    context_ragged_split_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    Nfeature_list_sparse: int = 0,
+    Nfeature_list_dense: int = 0,
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_ragged_value_types: Sequence[DTypeLike] = [],
+    feature_list_ragged_split_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSequenceExampleV2:
+    """The features of serialized SequenceExamples as tensors, ragged ones too."""
+
+def parse_single_example(
+    serialized: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    num_sparse: int,
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseSingleExample:
+    """The features of one serialized Example as tensors."""
+
+def parse_single_sequence_example(
+    serialized: TensorLike,
+    feature_list_dense_missing_assumed_empty: TensorLike,
+    context_sparse_keys: Sequence[TensorLike],
+    context_dense_keys: Sequence[TensorLike],
+    feature_list_sparse_keys: Sequence[TensorLike],
+    feature_list_dense_keys: Sequence[TensorLike],
+    context_dense_defaults: Sequence[TensorLike],
+    debug_name: TensorLike,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSingleSequenceExample:
+    """The features of one serialized SequenceExample as tensors."""
+
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
+    """The tensor in a serialized TensorProto."""
 
 def partitioned_call(
     args: Sequence[TensorLike],
@@ -2713,6 +4251,19 @@ def population_count(x: TensorLike, name: str | None = None) -> Tensor:
 
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
+
+def prefetch_dataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    slack_period: int = 0,
+    legacy_autotune: bool = True,
+    buffer_size_min: int = 0,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are made ahead on other threads."""
 
 def prevent_gradient(input: TensorLike, message: str | bytes = '', name: str | None = None) -> Tensor:
     """Passes `input` on; asking for its gradient is an error with `message`."""
@@ -2754,6 +4305,15 @@ def priority_queue_v2(
     name: str | None = None,
 ) -> Tensor:
     """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def private_thread_pool_dataset(
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def prod(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The product over some dimensions. Of nothing it is 1. Integers wrap."""
@@ -3156,6 +4716,34 @@ def ragged_bincount(
 ) -> Tensor:
     """How often each of `0..size` occurs in each row of a ragged matrix."""
 
+def ragged_count_sparse_output(
+    splits: TensorLike,
+    values: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.RaggedCountSparseOutput:
+    """How often each value occurs in each row of a ragged matrix."""
+
+def ragged_cross(
+    ragged_values: Sequence[TensorLike],
+    ragged_row_splits: Sequence[TensorLike],
+    sparse_indices: Sequence[TensorLike],
+    sparse_values: Sequence[TensorLike],
+    sparse_shape: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    input_order: str | bytes,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_values_type: DTypeLike,
+    out_row_splits_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.RaggedCross:
+    """All combinations of the features that stand in one row of several columns, as a ragged matrix."""
+
 def ragged_fill_empty_rows(
     value_rowids: TensorLike,
     values: TensorLike,
@@ -3190,6 +4778,16 @@ def ragged_range(
 ) -> _outputs.RaggedRange:
     """A ragged matrix whose rows are ranges."""
 
+def ragged_tensor_from_variant(
+    encoded_ragged: TensorLike,
+    input_ragged_rank: int,
+    output_ragged_rank: int,
+    Tvalues: DTypeLike,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.RaggedTensorFromVariant:
+    """The ragged tensor of the ragged tensors in a tensor of variants, whose dimensions come first."""
+
 def ragged_tensor_to_sparse(
     rt_nested_splits: Sequence[TensorLike],
     rt_dense_values: TensorLike,
@@ -3207,8 +4805,47 @@ def ragged_tensor_to_tensor(
 ) -> Tensor:
     """A ragged tensor as a dense one, with a default value where rows are short."""
 
+def ragged_tensor_to_variant(
+    rt_nested_splits: Sequence[TensorLike],
+    rt_dense_values: TensorLike,
+    batched_input: bool,
+    name: str | None = None,
+) -> Tensor:
+    """A ragged tensor as a variant, or its rows as a vector of variants."""
+
+def ragged_tensor_to_variant_gradient(
+    encoded_ragged_grad: TensorLike,
+    row_splits: TensorLike,
+    dense_values_shape: TensorLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `RaggedTensorToVariant`."""
+
 def random_crop(image: TensorLike, size: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """A random part of an image."""
+
+def random_dataset(
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
+
+def random_dataset_v2(
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    rerandomize_each_iteration: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
 
 def random_gamma(
     shape: TensorLike,
@@ -3310,6 +4947,18 @@ def random_uniform_int(
 def range(start: TensorLike, limit: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The numbers from `start` up to but without `limit`, in steps of `delta`; all are scalars."""
 
+def range_dataset(
+    start: TensorLike,
+    stop: TensorLike,
+    step: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    replicate_on_split: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers of equal distance."""
+
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions of `input`, as a scalar."""
 
@@ -3325,11 +4974,34 @@ def real(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None 
 def real_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
 
+def rebatch_dataset_v2(
+    input_dataset: TensorLike,
+    batch_sizes: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Batches of other sizes."""
+
 def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """The reciprocal, `1 / x`."""
 
 def reciprocal_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def reduce_dataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """What a function makes of a state and all elements, one after the other."""
 
 def reduce_join(
     inputs: TensorLike,
@@ -3393,6 +5065,16 @@ def relu_grad(gradients: TensorLike, features: TensorLike, name: str | None = No
 
 def remove_kernel(names: TensorLike, name: str | None = None) -> Tensor:
     """Takes kernels out of use while the program runs."""
+
+def repeat_dataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset `count` times, or again and again if it is negative."""
 
 def requantization_range(
     input: TensorLike,
@@ -4119,6 +5801,15 @@ def reverse_sequence(
 def reverse_v2(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` with the order of elements reversed along some dimensions."""
 
+def rewrite_dataset(
+    input_dataset: TensorLike,
+    rewrite_name: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
+
 def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
 
@@ -4171,6 +5862,17 @@ def sample_distorted_bounding_box_v2(
 ) -> _outputs.SampleDistortedBoundingBoxV2:
     """A random box in an image that covers enough of one of the boxes that are given."""
 
+def sampling_dataset(
+    input_dataset: TensorLike,
+    rate: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements that are picked at random."""
+
 def save(filename: TensorLike, tensor_names: TensorLike, data: Sequence[TensorLike], name: str | None = None) -> Effect:
     """Saves tensors in a file of the first checkpoint format."""
 
@@ -4216,6 +5918,20 @@ def scale_and_translate_grad(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of [`ScaleAndTranslate`]."""
+
+def scan_dataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    use_default_device: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element and a state, which it hands on."""
 
 def scatter_add(
     ref: TensorLike,
@@ -4348,6 +6064,54 @@ def scatter_update(
 ) -> Tensor:
     """Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`."""
 
+def sdca_fprint(input: TensorLike, name: str | None = None) -> Tensor:
+    """A fingerprint of 128 bits of each text."""
+
+def sdca_optimizer(
+    sparse_example_indices: Sequence[TensorLike],
+    sparse_feature_indices: Sequence[TensorLike],
+    sparse_feature_values: Sequence[TensorLike],
+    dense_features: Sequence[TensorLike],
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike],
+    sparse_weights: Sequence[TensorLike],
+    dense_weights: Sequence[TensorLike],
+    example_state_data: TensorLike,
+    loss_type: Literal['logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'],
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptative: bool = False,
+    name: str | None = None,
+) -> _outputs.SdcaOptimizer:
+    """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
+
+def sdca_optimizer_v2(
+    sparse_example_indices: Sequence[TensorLike],
+    sparse_feature_indices: Sequence[TensorLike],
+    sparse_feature_values: Sequence[TensorLike],
+    dense_features: Sequence[TensorLike],
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike],
+    sparse_weights: Sequence[TensorLike],
+    dense_weights: Sequence[TensorLike],
+    example_state_data: TensorLike,
+    loss_type: Literal['logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'],
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptive: bool = False,
+    name: str | None = None,
+) -> _outputs.SdcaOptimizerV2:
+    """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
+
+def sdca_shrink_l1(weights: Sequence[TensorLike], l1: float, l2: float, name: str | None = None) -> Effect:
+    """Brings weights nearer to 0 by `l1 / l2`, those that are nearer to 0 themselves."""
+
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
 
@@ -4385,6 +6149,9 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 def selu_grad(gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Selu`: `gradients * (outputs + scale * alpha)` where `outputs` is negative, `scale * gradients` elsewhere."""
 
+def serialize_iterator(resource_handle: TensorLike, external_state_policy: int = 0, name: str | None = None) -> Tensor:
+    """The state of an iterator."""
+
 def serialize_many_sparse(
     sparse_indices: TensorLike,
     sparse_values: TensorLike,
@@ -4403,6 +6170,9 @@ def serialize_sparse(
 ) -> Tensor:
     """A sparse tensor as three serialized tensors: indices, values, shape."""
 
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor as a serialized TensorProto."""
+
 def set_size(
     set_indices: TensorLike,
     set_values: TensorLike,
@@ -4418,6 +6188,18 @@ def shape(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | No
 def shape_n(input: Sequence[TensorLike], out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors, each as a vector."""
 
+def shard_dataset(
+    input_dataset: TensorLike,
+    num_shards: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    require_non_empty: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Every `num_shards`-th element of a dataset, from `index` on."""
+
 def sharded_filename(
     basename: TensorLike,
     shard: TensorLike,
@@ -4428,6 +6210,73 @@ def sharded_filename(
 
 def sharded_filespec(basename: TensorLike, num_shards: TensorLike, name: str | None = None) -> Tensor:
     """A pattern for the names of all files that belong together: `basename-?????-of-00016`."""
+
+def shuffle_and_repeat_dataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, `count` times."""
+
+def shuffle_and_repeat_dataset_v2(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    count: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, `count` times."""
+
+def shuffle_dataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order."""
+
+def shuffle_dataset_v2(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, by seeds of a generator."""
+
+def shuffle_dataset_v3(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order."""
 
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """The logistic function, `1 / (1 + e^-x)`."""
@@ -4447,11 +6296,42 @@ def sinh(x: TensorLike, name: str | None = None) -> Tensor:
 def size(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
     """The number of elements of `input`, as a scalar."""
 
+def skip_dataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What comes after the first `count` elements of a dataset; nothing if it is −1."""
+
 def slice(input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """The block of `input` that begins at `begin` and has the given size."""
 
+def sliding_window_dataset(
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    drop_remainder: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, in windows that move over a dataset."""
+
 def snapshot(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def sobol_sample(
+    dim: TensorLike,
+    num_results: TensorLike,
+    skip: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Points of a Sobol sequence, which fill the unit cube evenly."""
 
 def softmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """Probabilities along the last dimension: `exp(logits)`, scaled to a sum of 1. The rank is at least 1."""
@@ -4720,6 +6600,54 @@ def sparse_conditional_accumulator(
 ) -> Tensor:
     """Adds sparse gradients up until enough have come; those of earlier steps than the present one are dropped."""
 
+def sparse_count_sparse_output(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.SparseCountSparseOutput:
+    """How often each value occurs in a sparse tensor: in all of it if it has one dimension, or else in each part that a first index names."""
+
+def sparse_cross(
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_type: DTypeLike,
+    internal_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.SparseCross:
+    """All combinations of the features that stand in one row of several columns, joined with `_X_` or as fingerprints."""
+
+def sparse_cross_hashed(
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    num_buckets: TensorLike,
+    strong_hash: TensorLike,
+    salt: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseCrossHashed:
+    """The fingerprints of all combinations of the features that stand in one row of several columns."""
+
+def sparse_cross_v2(
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    sep: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseCrossV2:
+    """All combinations of the features that stand in one row of several columns, joined with a text."""
+
 def sparse_dense_cwise_add(
     sp_indices: TensorLike,
     sp_values: TensorLike,
@@ -4773,6 +6701,53 @@ def sparse_mat_mul(
     name: str | None = None,
 ) -> Tensor:
     """The product of two matrices that hold many zeros."""
+
+def sparse_matrix_mat_mul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    transpose_output: bool = False,
+    conjugate_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a sparse matrix and a dense one."""
+
+def sparse_matrix_nnz(sparse_matrix: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of a sparse matrix, or of each of several."""
+
+def sparse_matrix_ordering_amd(input: TensorLike, name: str | None = None) -> Tensor:
+    """An order of the rows and columns of a sparse matrix in which its Cholesky factor has few elements: that of approximate minimum degrees."""
+
+def sparse_matrix_sparse_cholesky(
+    input: TensorLike,
+    permutation: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The lower triangular Cholesky factor of a sparse matrix whose rows and columns are permuted."""
+
+def sparse_matrix_sparse_mat_mul(
+    a: TensorLike,
+    b: TensorLike,
+    type: DTypeLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two sparse matrices."""
+
+def sparse_matrix_transpose(
+    input: TensorLike,
+    type: DTypeLike,
+    conjugate: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of a sparse matrix."""
 
 def sparse_reduce_max(
     input_indices: TensorLike,
@@ -5026,6 +7001,22 @@ def sparse_tensor_dense_mat_mul(
     name: str | None = None,
 ) -> Tensor:
     """The product of a sparse matrix and a dense one."""
+
+def sparse_tensor_slice_dataset(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of a sparse tensor, as sparse tensors."""
+
+def sparse_tensor_to_csr_sparse_matrix(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A sparse tensor of two dimensions, or three for several matrices, as a sparse matrix."""
 
 def sparse_to_dense(
     sparse_indices: TensorLike,
@@ -5591,6 +7582,9 @@ def substr(
 def sum(input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
 
+def summary_writer(shared_name: str | bytes = '', container: str | bytes = '', name: str | None = None) -> Tensor:
+    """The handle of a writer, which `CreateSummaryFileWriter` makes."""
+
 def svd(
     input: TensorLike,
     compute_uv: bool = True,
@@ -5609,6 +7603,55 @@ def symbolic_gradient(
     name: str | None = None,
 ) -> list[Tensor]:
     """The gradient of a function, or of an op of that name, which is derived when the node is first prepared to run."""
+
+def tf_record_dataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of TFRecord files."""
+
+def tf_record_dataset_v2(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    byte_offsets: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of TFRecord files."""
+
+def take_dataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The first `count` elements of a dataset; all if it is −1."""
+
+def take_many_sparse_from_tensors_map(
+    sparse_handles: TensorLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.TakeManySparseFromTensorsMap:
+    """Takes sparse tensors out of a map, as the rows of one."""
+
+def take_while_dataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements before the first for which a function is false."""
 
 def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent of `x` in radians."""
@@ -5884,6 +7927,14 @@ def tensor_array_write_v3(
 ) -> Tensor:
     """Writes an element of an array."""
 
+def tensor_dataset(
+    components: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """One element."""
+
 def tensor_list_concat(
     input_handle: TensorLike,
     element_dtype: DTypeLike,
@@ -6085,6 +8136,16 @@ def tensor_scatter_update(
 ) -> Tensor:
     """`tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one stays."""
 
+def tensor_slice_dataset(
+    components: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    is_files: bool = False,
+    metadata: str | bytes = '',
+    replicate_on_split: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of tensors, as elements."""
+
 def tensor_strided_slice_update(
     input: TensorLike,
     begin: TensorLike,
@@ -6117,8 +8178,32 @@ def tensor_summary_v2(
 ) -> Tensor:
     """A summary with a whole tensor, a tag and what a plugin wants to know."""
 
+def text_line_dataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The lines of text files, without their ends."""
+
+def thread_unsafe_unigram_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.ThreadUnsafeUnigramCandidateSampler:
+    """[`LearnedUnigramCandidateSampler`], which in TensorFlow is not safe with several threads; here it is."""
+
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each dimension `i`."""
+
+def tile_grad(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Tile`: the sum of all tiles."""
 
 def timestamp(name: str | None = None) -> Tensor:
     """Seconds since 1970 began in Greenwich, at the moment at which it runs."""
@@ -6174,6 +8259,15 @@ def truncated_normal(
 ) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
 
+def unbatch_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The rows of each element, as elements."""
+
 def unicode_decode(
     input: TensorLike,
     input_encoding: str | bytes,
@@ -6219,6 +8313,18 @@ def unicode_transcode(
     name: str | None = None,
 ) -> Tensor:
     """Each string in another encoding."""
+
+def uniform_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.UniformCandidateSampler:
+    """Candidates that are all equally likely."""
 
 def uniform_dequantize(
     input: TensorLike,
@@ -6387,6 +8493,15 @@ def uniform_requantize(
 def unique(x: TensorLike, out_idx: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Unique:
     """The different elements of a vector in the order in which they first occur, and for each element which it is."""
 
+def unique_dataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, each once."""
+
 def unique_v2(
     x: TensorLike,
     axis: TensorLike,
@@ -6467,6 +8582,9 @@ def unstage(
 ) -> list[Tensor]:
     """Takes the tensors that came first out of a staging area; waits while there are none."""
 
+def unwrap_dataset_variant(input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The dataset that `WrapDatasetVariant` was given."""
+
 def upper_bound(
     sorted_inputs: TensorLike,
     values: TensorLike,
@@ -6523,8 +8641,93 @@ def while_(
 ) -> list[Tensor]:
     """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
 
+def window_dataset(
+    input_dataset: TensorLike,
+    size: TensorLike,
+    shift: TensorLike,
+    stride: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Datasets of some elements each: windows that move over a dataset."""
+
+def window_op(
+    inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset of elements that are given component by component."""
+
+def wrap_dataset_variant(input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """A dataset as a value that copies between devices leave alone."""
+
+def write_audio_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Effect:
+    """Adds sounds, as WAV."""
+
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Effect:
     """Writes a file, and makes the folders that it needs."""
+
+def write_graph_summary(writer: TensorLike, step: TensorLike, tensor: TensorLike, name: str | None = None) -> Effect:
+    """Adds a `GraphDef` message, serialized."""
+
+def write_histogram_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a histogram of all values, which must be finite."""
+
+def write_image_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    bad_color: TensorLike,
+    max_images: int = 3,
+    name: str | None = None,
+) -> Effect:
+    """Adds images, as PNG. Its kernel comes with the feature `image_codecs`."""
+
+def write_raw_proto_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds `Summary` messages, serialized, as one."""
+
+def write_scalar_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    value: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a number."""
+
+def write_summary(
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    tag: TensorLike,
+    summary_metadata: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a whole tensor with what a plugin wants to know of it."""
 
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
@@ -6540,3 +8743,12 @@ def zeros_like(x: TensorLike, name: str | None = None) -> Tensor:
 
 def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on."""
+
+def zip_dataset(
+    input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements made of one element of each dataset, as long as all have one."""

@@ -42,8 +42,30 @@ def Acosh(*, x: TensorLike, name: str | None = None) -> Tensor:
 def Add(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast."""
 
+def AddManySparseToTensorsMap(
+    *,
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Puts each row of a sparse tensor into a map; returns the numbers under which they are there."""
+
 def AddN(*, inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """The sum of all inputs, which have one shape. Nothing broadcasts."""
+
+def AddSparseToTensorsMap(
+    *,
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Puts a sparse tensor into a map; returns the number under which it is there."""
 
 def AddV2(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The sum, `x + y`. Integers wrap. The shapes broadcast."""
@@ -70,11 +92,50 @@ def AdjustSaturation(*, images: TensorLike, scale: TensorLike, name: str | None 
 def All(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements over some dimensions are true. Of nothing, yes."""
 
+def AllCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.AllCandidateSampler:
+    """All classes, of which there are `num_sampled`, each once."""
+
 def Angle(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The argument in radians, from −π to π."""
 
 def AnonymousHashTable(*, key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None = None) -> Tensor:
     """A table from keys to values that is filled once and goes with the last copy of its handle."""
+
+def AnonymousIterator(
+    *,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator that goes with its handle."""
+
+def AnonymousIteratorV2(
+    *,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.AnonymousIteratorV2:
+    """An iterator that goes with its handle."""
+
+def AnonymousIteratorV3(
+    *,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator that goes with its handle."""
+
+def AnonymousMemoryCache(*, name: str | None = None) -> _outputs.AnonymousMemoryCache:
+    """A cache that goes with its handle."""
 
 def AnonymousMutableDenseHashTable(
     *,
@@ -99,6 +160,23 @@ def AnonymousMutableHashTableOfTensors(
     name: str | None = None,
 ) -> Tensor:
     """A table from keys to vectors that can be changed at any time and goes with the last copy of its handle."""
+
+def AnonymousRandomSeedGenerator(
+    *,
+    seed: TensorLike,
+    seed2: TensorLike,
+    name: str | None = None,
+) -> _outputs.AnonymousRandomSeedGenerator:
+    """A generator of seeds that goes with its handle."""
+
+def AnonymousSeedGenerator(
+    *,
+    seed: TensorLike,
+    seed2: TensorLike,
+    reshuffle: TensorLike,
+    name: str | None = None,
+) -> _outputs.AnonymousSeedGenerator:
+    """A generator of seeds that goes with its handle."""
 
 def Any(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether any element over some dimensions is true. Of nothing, no."""
@@ -386,6 +464,36 @@ def Asinh(*, x: TensorLike, name: str | None = None) -> Tensor:
 def Assert(*, condition: TensorLike, data: Sequence[TensorLike], summarize: int = 3, name: str | None = None) -> Effect:
     """Fails with INVALID_ARGUMENT and the values of `data` unless the condition holds."""
 
+def AssertCardinalityDataset(
+    *,
+    input_dataset: TensorLike,
+    cardinality: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which must be as many as is said."""
+
+def AssertNextDataset(
+    *,
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def AssertPrevDataset(
+    *,
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def Assign(
     *,
     ref: TensorLike,
@@ -425,6 +533,16 @@ def Atan2(*, y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def Atanh(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
+
+def AudioSpectrogram(
+    *,
+    input: TensorLike,
+    window_size: int,
+    stride: int,
+    magnitude_squared: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The strength of each frequency in windows of audio."""
 
 def AudioSummary(
     *,
@@ -549,6 +667,30 @@ def BatchCholesky(*, input: TensorLike, name: str | None = None) -> Tensor:
 
 def BatchCholeskyGrad(*, l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
     """[`CholeskyGrad`] of old graphs."""
+
+def BatchDataset(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
+
+def BatchDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
 
 def BatchMatMul(
     *,
@@ -760,6 +902,91 @@ def BitwiseOr(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tenso
 def BitwiseXor(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in just one. The shapes broadcast."""
 
+def BlockLSTM(
+    *,
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float = 1.0,
+    cell_clip: float = 3.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.BlockLSTM:
+    """The steps of `LSTMBlockCell` over time."""
+
+def BlockLSTMGrad(
+    *,
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.BlockLSTMGrad:
+    """The gradient of `BlockLSTM`."""
+
+def BlockLSTMGradV2(
+    *,
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.BlockLSTMGradV2:
+    """The gradient of `BlockLSTMV2`, by the order of its weights."""
+
+def BlockLSTMV2(
+    *,
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    cell_clip: float = 0.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.BlockLSTMV2:
+    """As `BlockLSTM`, without a bias of the forget gate, and with weights in the order of input gate, forget gate, offer and output gate."""
+
 def BroadcastArgs(*, s0: TensorLike, s1: TensorLike, name: str | None = None) -> Tensor:
     """The shape that two shapes broadcast to; all are vectors."""
 
@@ -771,6 +998,93 @@ def BroadcastTo(*, input: TensorLike, shape: TensorLike, name: str | None = None
 
 def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
     """For each value the number of `boundaries` that are not above it."""
+
+def BytesProducedStatsDataset(
+    *,
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def CSRSparseMatrixComponents(
+    *,
+    csr_sparse_matrix: TensorLike,
+    index: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.CSRSparseMatrixComponents:
+    """The arrays of one of the matrices in a sparse matrix."""
+
+def CSRSparseMatrixToDense(*, sparse_input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
+    """A sparse matrix as a dense one."""
+
+def CSRSparseMatrixToSparseTensor(
+    *,
+    sparse_matrix: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.CSRSparseMatrixToSparseTensor:
+    """A sparse matrix as a sparse tensor."""
+
+def CTCBeamSearchDecoder(
+    *,
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int,
+    top_paths: int,
+    merge_repeated: bool = True,
+    name: str | None = None,
+) -> _outputs.CTCBeamSearchDecoder:
+    """The most probable labels of each sequence, found by a search that keeps the best beginnings after each step."""
+
+def CTCGreedyDecoder(
+    *,
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    merge_repeated: bool = False,
+    blank_index: int = -1,
+    name: str | None = None,
+) -> _outputs.CTCGreedyDecoder:
+    """The labels that follow from each step's best class."""
+
+def CTCLoss(
+    *,
+    inputs: TensorLike,
+    labels_indices: TensorLike,
+    labels_values: TensorLike,
+    sequence_length: TensorLike,
+    preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False,
+    name: str | None = None,
+) -> _outputs.CTCLoss:
+    """The negative logarithm of the probability of each sequence's labels, and its gradient by `inputs`."""
+
+def CacheDataset(
+    *,
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are kept from the first time on."""
+
+def CacheDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    cache: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are kept from the first time on."""
 
 def Case(
     *,
@@ -810,6 +1124,9 @@ def ClipByValue(
 ) -> Tensor:
     """`t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`."""
 
+def CloseSummaryWriter(*, writer: TensorLike, name: str | None = None) -> Effect:
+    """Writes what waits, and forgets the writer."""
+
 def CombinedNonMaxSuppression(
     *,
     boxes: TensorLike,
@@ -836,6 +1153,17 @@ def Complex(
 def ComplexAbs(*, x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The absolute value."""
 
+def ComputeAccidentalHits(
+    *,
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
+    num_true: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.ComputeAccidentalHits:
+    """Where candidates are true classes of a row: triples of the row, the candidate's place and a great negative weight."""
+
 def Concat(*, concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
 
@@ -844,6 +1172,17 @@ def ConcatOffset(*, concat_dim: TensorLike, shape: Sequence[TensorLike], name: s
 
 def ConcatV2(*, values: Sequence[TensorLike], axis: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
+
+def ConcatenateDataset(
+    *,
+    input_dataset: TensorLike,
+    another_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, then those of another."""
 
 def ConditionalAccumulator(
     *,
@@ -870,6 +1209,21 @@ def ConsumeMutexLock(*, mutex_lock: TensorLike, name: str | None = None) -> Effe
 
 def ControlTrigger(*, name: str | None = None) -> Effect:
     """Does nothing, even where its control inputs are dead."""
+
+def Conv(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID', 'EXPLICIT'],
+    explicit_paddings: Sequence[int] = [],
+    data_format: Literal['CHANNELS_FIRST', 'CHANNELS_LAST'] = 'CHANNELS_LAST',
+    dilations: Sequence[int] = [],
+    batch_dims: int = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The convolution of `input` with `filter` over two or three dimensions of space (strictly, the cross-correlation)."""
 
 def Conv2D(
     *,
@@ -927,6 +1281,18 @@ def Conv3D(
 ) -> Tensor:
     """The 3-D convolution of `input` with `filter` (strictly, the cross-correlation)."""
 
+def Conv3DBackpropFilter(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its filter, which is given for its shape."""
+
 def Conv3DBackpropFilterV2(
     *,
     input: TensorLike,
@@ -939,6 +1305,18 @@ def Conv3DBackpropFilterV2(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of [`Conv3D`] with respect to its filter."""
+
+def Conv3DBackpropInput(
+    *,
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    dilations: Sequence[int] = [1, 1, 1, 1, 1],
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of [`Conv3D`] with respect to its input, which is given for its shape."""
 
 def Conv3DBackpropInputV2(
     *,
@@ -961,6 +1339,17 @@ def Cosh(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def CountUpTo(*, ref: TensorLike, limit: int, name: str | None = None) -> Tensor:
     """Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE."""
+
+def CreateSummaryFileWriter(
+    *,
+    writer: TensorLike,
+    logdir: TensorLike,
+    max_queue: TensorLike,
+    flush_millis: TensorLike,
+    filename_suffix: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Makes a writer to a file of its own, unless there is one of the handle already."""
 
 def CropAndResize(
     *,
@@ -1048,6 +1437,24 @@ def DataFormatVecPermute(
 ) -> Tensor:
     """A vector with an element for each dimension of `src_format`, or a matrix with a pair, in the order of `dst_format`; or those of the spatial dimensions alone."""
 
+def DatasetCardinality(
+    *,
+    input_dataset: TensorLike,
+    cardinality_options: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def DatasetToSingleElement(
+    *,
+    dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """The one element of a dataset."""
+
 def Dawsn(*, x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
 
@@ -1071,6 +1478,21 @@ def DecodeBase64(*, input: TensorLike, name: str | None = None) -> Tensor:
 def DecodeBmp(*, contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
     """The image of a BMP file that is not compressed."""
 
+def DecodeCSV(
+    *,
+    records: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    field_delim: str | bytes = ',',
+    use_quote_delim: bool = True,
+    na_value: str | bytes = '',
+    select_cols: Sequence[int] = [],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The columns of records of comma-separated values, as RFC 4180 has them."""
+
+def DecodeCompressed(*, bytes: TensorLike, compression_type: str | bytes = '', name: str | None = None) -> Tensor:
+    """Each string without its compression."""
+
 def DecodeGif(*, contents: TensorLike, name: str | None = None) -> Tensor:
     """The frames of a GIF file."""
 
@@ -1083,6 +1505,9 @@ def DecodeImage(
     name: str | None = None,
 ) -> Tensor:
     """The image or the frames of a file of any format that is known."""
+
+def DecodeJSONExample(*, json_examples: TensorLike, name: str | None = None) -> Tensor:
+    """Serialized Examples of Examples in JSON."""
 
 def DecodeJpeg(
     *,
@@ -1116,8 +1541,30 @@ def DecodePng(
 ) -> Tensor:
     """The image of a PNG file."""
 
+def DecodeProtoV2(
+    *,
+    bytes: TensorLike,
+    message_type: str | bytes,
+    field_names: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    descriptor_source: str | bytes = 'local://',
+    message_format: str | bytes = 'binary',
+    sanitize: bool = False,
+    name: str | None = None,
+) -> _outputs.DecodeProtoV2:
+    """Fields of serialized messages."""
+
 def DecodeRaw(*, bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
     """The bytes of each string as numbers, along a new last dimension."""
+
+def DecodeWav(
+    *,
+    contents: TensorLike,
+    desired_channels: int = -1,
+    desired_samples: int = -1,
+    name: str | None = None,
+) -> _outputs.DecodeWav:
+    """The samples of a WAV file of 16 bits."""
 
 def DecodeWebP(
     *,
@@ -1131,6 +1578,18 @@ def DecodeWebP(
 def DeepCopy(*, x: TensorLike, name: str | None = None) -> Tensor:
     """A copy of `x`, which shares no memory with it."""
 
+def DeleteIterator(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes an iterator."""
+
+def DeleteMemoryCache(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a cache."""
+
+def DeleteRandomSeedGenerator(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a generator of seeds."""
+
+def DeleteSeedGenerator(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
+    """Deletes a generator of seeds."""
+
 def DeleteSessionTensor(*, handle: TensorLike, name: str | None = None) -> Effect:
     """Forgets the tensor that the session keeps under a name."""
 
@@ -1143,6 +1602,20 @@ def DenseBincount(
     name: str | None = None,
 ) -> Tensor:
     """How often each number from 0 to `size` − 1 occurs in a vector, or in each row of a matrix; or the sum of the weights of its occurrences."""
+
+def DenseCountSparseOutput(
+    *,
+    values: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.DenseCountSparseOutput:
+    """How often each value occurs in a vector, or in each row of a matrix."""
+
+def DenseToCSRSparseMatrix(*, dense_input: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
+    """The elements of a dense matrix, or of several, that indices name, as a sparse matrix."""
 
 def DenseToDenseSetOperation(
     *,
@@ -1229,6 +1702,9 @@ def Dequantize(
 ) -> Tensor:
     """The values that quantized numbers stand for, the other way round of [`QuantizeV2`]."""
 
+def DeserializeIterator(*, resource_handle: TensorLike, serialized: TensorLike, name: str | None = None) -> Effect:
+    """Sets the state of an iterator to one that was serialized."""
+
 def DeserializeManySparse(
     *,
     serialized_sparse: TensorLike,
@@ -1295,6 +1771,17 @@ def Dilation2DBackpropInput(
 ) -> Tensor:
     """The gradient of [`Dilation2D`] with respect to its input."""
 
+def DirectedInterleaveDataset(
+    *,
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    stop_on_empty_dataset: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Elements of several datasets, of that which another dataset says."""
+
 def DisableCopyOnRead(*, resource: TensorLike, name: str | None = None) -> Effect:
     """Without effect but for the error if there is no such variable: reads never copy here."""
 
@@ -1316,6 +1803,12 @@ def DrawBoundingBoxesV2(
 ) -> Tensor:
     """Images with the outlines of boxes, in colours that are given."""
 
+def DummyMemoryCache(*, name: str | None = None) -> Tensor:
+    """A handle of no cache."""
+
+def DummySeedGenerator(*, name: str | None = None) -> Tensor:
+    """A handle of no generator of seeds."""
+
 def DynamicPartition(
     *,
     data: TensorLike,
@@ -1327,6 +1820,19 @@ def DynamicPartition(
 
 def DynamicStitch(*, indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Slices of several tensors, each put where its index says; of several for one place the last one stays."""
+
+def EditDistance(
+    *,
+    hypothesis_indices: TensorLike,
+    hypothesis_values: TensorLike,
+    hypothesis_shape: TensorLike,
+    truth_indices: TensorLike,
+    truth_values: TensorLike,
+    truth_shape: TensorLike,
+    normalize: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The Levenshtein distances between the sequences along the last dimension of two sparse tensors."""
 
 def Eig(*, input: TensorLike, Tout: DTypeLike, compute_v: bool = True, name: str | None = None) -> _outputs.Eig:
     """Eigenvalues and eigenvectors: `input v = v diag(e)`. They are complex, and in no particular order."""
@@ -1380,6 +1886,20 @@ def EncodeJpegVariableQuality(*, images: TensorLike, quality: TensorLike, name: 
 def EncodePng(*, image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """PNG files of images."""
 
+def EncodeProto(
+    *,
+    sizes: TensorLike,
+    values: Sequence[TensorLike],
+    field_names: Sequence[str | bytes],
+    message_type: str | bytes,
+    descriptor_source: str | bytes = 'local://',
+    name: str | None = None,
+) -> Tensor:
+    """Serialized messages of fields."""
+
+def EncodeWav(*, audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
+    """A WAV file of 16 bits."""
+
 def EnsureShape(*, input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`."""
 
@@ -1416,6 +1936,235 @@ def Exp(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def ExpandDims(*, input: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`input` with one more dimension, of size 1."""
+
+def ExperimentalAssertNextDataset(
+    *,
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def ExperimentalBytesProducedStatsDataset(
+    *,
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def ExperimentalDatasetCardinality(*, input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def ExperimentalDirectedInterleaveDataset(
+    *,
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements of several datasets, of that which another dataset says."""
+
+def ExperimentalGroupByReducerDataset(
+    *,
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    init_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    finalize_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    init_func: FunctionLike,
+    reduce_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """What is made of all elements of the same key."""
+
+def ExperimentalGroupByWindowDataset(
+    *,
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    window_size_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    reduce_func: FunctionLike,
+    window_size_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements of the same key, reduced in windows."""
+
+def ExperimentalIgnoreErrorsDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    log_warning: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset that can be made."""
+
+def ExperimentalIteratorGetDevice(*, resource: TensorLike, name: str | None = None) -> Tensor:
+    """The device of an iterator."""
+
+def ExperimentalLatencyStatsDataset(
+    *,
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
+def ExperimentalMapAndBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time, stacked along a new first dimension."""
+
+def ExperimentalMapDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    preserve_cardinality: bool = False,
+    force_synchronous: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element."""
+
+def ExperimentalMatchingFilesDataset(*, patterns: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match patterns, in order."""
+
+def ExperimentalMaxIntraOpParallelismDataset(
+    *,
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def ExperimentalNonSerializableDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def ExperimentalParallelInterleaveDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def ExperimentalPrivateThreadPoolDataset(
+    *,
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
+def ExperimentalRandomDataset(
+    *,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
+
+def ExperimentalScanDataset(
+    *,
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element and a state, which it hands on."""
+
+def ExperimentalSlidingWindowDataset(
+    *,
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, in windows that move over a dataset."""
+
+def ExperimentalTakeWhileDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements before the first for which a function is false."""
+
+def ExperimentalUnbatchDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The rows of each element, as elements."""
+
+def ExperimentalUniqueDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, each once."""
 
 def Expint(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei, of what is not negative."""
@@ -1587,8 +2336,95 @@ def FakeQueue(*, resource: TensorLike, name: str | None = None) -> Tensor:
 def Fill(*, dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of the given shape with one value in every place."""
 
+def FilterByLastComponentDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements whose last component is true, without it."""
+
+def FilterDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements for which a function is true."""
+
+def FinalizeDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    has_captured_ref: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def Fingerprint(*, data: TensorLike, method: TensorLike, name: str | None = None) -> Tensor:
     """A fingerprint of each row of `data`, eight bytes in little-endian order."""
+
+def FixedLengthRecordDataset(
+    *,
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of files, which all have one length."""
+
+def FixedLengthRecordDatasetV2(
+    *,
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    compression_type: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of files, which all have one length."""
+
+def FixedUnigramCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str | bytes = '',
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = [],
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FixedUnigramCandidateSampler:
+    """Candidates of given likelihood, from a file or a list."""
+
+def FlatMapDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, one dataset after the other."""
 
 def Floor(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The greatest integer that is not above `x`."""
@@ -1598,6 +2434,9 @@ def FloorDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 def FloorMod(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def FlushSummaryWriter(*, writer: TensorLike, name: str | None = None) -> Effect:
+    """Writes what waits."""
 
 def For(
     *,
@@ -1609,6 +2448,55 @@ def For(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before."""
+
+def FractionalAvgPool(
+    *,
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FractionalAvgPool:
+    """The mean of each window of random size."""
+
+def FractionalAvgPoolGrad(
+    *,
+    orig_input_tensor_shape: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `FractionalAvgPool`: each element of `out_backprop` is shared evenly by what its window covered."""
+
+def FractionalMaxPool(
+    *,
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.FractionalMaxPool:
+    """The greatest element in each window of random size."""
+
+def FractionalMaxPoolGrad(
+    *,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `FractionalMaxPool`: each element of `out_backprop` goes to where its window's greatest element stood."""
 
 def FresnelCos(*, x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's cosine integral: that of `cos(πt²/2)` from 0 to `x`."""
@@ -1704,6 +2592,60 @@ def FusedBatchNormV3(
 ) -> _outputs.FusedBatchNormV3:
     """[`FusedBatchNormV2`] for four or five dimensions, with one more output for the gradient."""
 
+def FusedPadConv2D(
+    *,
+    input: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    name: str | None = None,
+) -> Tensor:
+    """`Conv2D` of mirror-padded images."""
+
+def FusedResizeAndPadConv2D(
+    *,
+    input: TensorLike,
+    size: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: Literal['REFLECT', 'SYMMETRIC'],
+    strides: Sequence[int],
+    padding: Literal['SAME', 'VALID'],
+    resize_align_corners: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`Conv2D` of images that are resized by linear interpolation, and then mirror-padded."""
+
+def GRUBlockCell(
+    *,
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    name: str | None = None,
+) -> _outputs.GRUBlockCell:
+    """One step of a gated recurrent unit, for a batch."""
+
+def GRUBlockCellGrad(
+    *,
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    r: TensorLike,
+    u: TensorLike,
+    c: TensorLike,
+    d_h: TensorLike,
+    name: str | None = None,
+) -> _outputs.GRUBlockCellGrad:
+    """The gradient of [`GRUBlockCell`]: those of weights and biases are products of `d_c_bar` and `d_r_bar_u_bar`."""
+
 def Gather(
     *,
     params: TensorLike,
@@ -1732,6 +2674,45 @@ def GatherV2(
 ) -> Tensor:
     """Slices of `params` along `axis`, by index."""
 
+def GenerateVocabRemapping(
+    *,
+    new_vocab_file: TensorLike,
+    old_vocab_file: TensorLike,
+    new_vocab_offset: int,
+    num_new_vocab: int,
+    old_vocab_size: int = -1,
+    name: str | None = None,
+) -> _outputs.GenerateVocabRemapping:
+    """Where the words of a new vocabulary stand in an old one."""
+
+def GeneratorDataset(
+    *,
+    init_func_other_args: Sequence[TensorLike],
+    next_func_other_args: Sequence[TensorLike],
+    finalize_func_other_args: Sequence[TensorLike],
+    init_func: FunctionLike,
+    next_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function gives again and again, until it says OUT_OF_RANGE."""
+
+def GetElementAtIndex(
+    *,
+    dataset: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The element of a dataset in some place."""
+
+def GetOptions(*, input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """The options of a dataset."""
+
 def GetSessionHandle(*, value: TensorLike, name: str | None = None) -> Tensor:
     """Keeps a tensor in the session and names it."""
 
@@ -1746,6 +2727,39 @@ def Greater(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def GreaterEqual(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`. The shapes broadcast."""
+
+def GroupByReducerDataset(
+    *,
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    init_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    finalize_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    init_func: FunctionLike,
+    reduce_func: FunctionLike,
+    finalize_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """What is made of all elements of the same key."""
+
+def GroupByWindowDataset(
+    *,
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike],
+    reduce_func_other_arguments: Sequence[TensorLike],
+    window_size_func_other_arguments: Sequence[TensorLike],
+    key_func: FunctionLike,
+    reduce_func: FunctionLike,
+    window_size_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements of the same key, reduced in windows."""
 
 def GuaranteeConst(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; the graph's author promises that it is the same in each run."""
@@ -1851,6 +2865,16 @@ def IgammaGradA(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Ten
 def Igammac(*, a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`."""
 
+def IgnoreErrorsDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    log_warning: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset that can be made."""
+
 def Imag(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The imaginary part."""
 
@@ -1885,7 +2909,19 @@ def ImageSummary(
     bad_color: TensorLike = ...,
     name: str | None = None,
 ) -> Tensor:
-    """A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG."""
+    """A summary with images, as PNG. Its kernel comes with the feature `image_codecs`."""
+
+def ImmutableConst(
+    *,
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    memory_region_name: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The bytes of a file as a tensor."""
+
+def ImportEvent(*, writer: TensorLike, event: TensorLike, name: str | None = None) -> Effect:
+    """Adds an `Event` message, serialized."""
 
 def InTopK(*, predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Tensor:
     """For each row, whether the target's prediction is among the `k` greatest."""
@@ -1946,6 +2982,20 @@ def InplaceSub(*, x: TensorLike, i: TensorLike, v: TensorLike, name: str | None 
 def InplaceUpdate(*, x: TensorLike, i: TensorLike, v: TensorLike, name: str | None = None) -> Tensor:
     """`x` with the rows `i` replaced by those of `v`. What else holds `x` does not change."""
 
+def InterleaveDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn."""
+
 def Inv(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The reciprocal, `1 / x`: the older name of [`Reciprocal`]."""
 
@@ -1969,6 +3019,98 @@ def IsNan(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def IsVariableInitialized(*, ref: TensorLike, name: str | None = None) -> Tensor:
     """Whether a variable has a value."""
+
+def IsotonicRegression(
+    *,
+    input: TensorLike,
+    output_dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> _outputs.IsotonicRegression:
+    """The sequences that do not rise and whose squared distances to those along the last dimension are least."""
+
+def Iterator(
+    *,
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator, which `MakeIterator` sets to a dataset."""
+
+def IteratorFromStringHandle(
+    *,
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator that a string names."""
+
+def IteratorFromStringHandleV2(
+    *,
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator that a string names."""
+
+def IteratorGetDevice(*, resource: TensorLike, name: str | None = None) -> Tensor:
+    """The device of an iterator."""
+
+def IteratorGetNext(
+    *,
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of an iterator; OUT_OF_RANGE at the end."""
+
+def IteratorGetNextAsOptional(
+    *,
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The next element of an iterator as an optional, which is empty at the end."""
+
+def IteratorGetNextSync(
+    *,
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of an iterator; OUT_OF_RANGE at the end."""
+
+def IteratorToStringHandle(*, resource_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The name of an iterator as a string."""
+
+def IteratorV2(
+    *,
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator, which `MakeIterator` sets to a dataset."""
+
+def KMC2ChainInitialization(*, distances: TensorLike, seed: TensorLike, name: str | None = None) -> Tensor:
+    """Picks one of several candidates, with a chance that grows with its distance, by a Markov chain."""
+
+def KmeansPlusPlusInitialization(
+    *,
+    points: TensorLike,
+    num_to_sample: TensorLike,
+    seed: TensorLike,
+    num_retries_per_sample: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Picks points that are far from one another as first centres of clusters: k-means++."""
 
 def L2Loss(*, t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of all squares, `sum(t²) / 2`: a scalar."""
@@ -1997,6 +3139,56 @@ def LRNGrad(
 ) -> Tensor:
     """The gradient of [`LRN`]."""
 
+def LSTMBlockCell(
+    *,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float = 1.0,
+    cell_clip: float = 3.0,
+    use_peephole: bool = False,
+    name: str | None = None,
+) -> _outputs.LSTMBlockCell:
+    """One step of a recurrent cell with long short-term memory, for a batch."""
+
+def LSTMBlockCellGrad(
+    *,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = None,
+) -> _outputs.LSTMBlockCellGrad:
+    """The gradient of [`LSTMBlockCell`], as far as it follows element by element: those of `x`, `h_prev`, `w` and `b` are products of `dicfo`."""
+
+def LatencyStatsDataset(
+    *,
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is recorded."""
+
 def LeakyRelu(*, features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
 
@@ -2009,8 +3201,38 @@ def LeakyReluGrad(
 ) -> Tensor:
     """The gradient of `LeakyRelu`: `gradients` where `features` is positive, `alpha * gradients` elsewhere."""
 
+def LearnedUnigramCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.LearnedUnigramCandidateSampler:
+    """Candidates as likely as they were among the true classes of earlier runs, each counted once more than it was there."""
+
 def LeftShift(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
+
+def LegacyParallelInterleaveDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
 
 def Less(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x < y`. The shapes broadcast."""
@@ -2024,6 +3246,16 @@ def Lgamma(*, x: TensorLike, name: str | None = None) -> Tensor:
 def LinSpace(*, start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
     """`num` numbers at equal distances from `start` to `stop`, both included; all are scalars."""
 
+def ListDataset(
+    *,
+    tensors: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements that are given one after the other."""
+
 def ListDiff(
     *,
     x: TensorLike,
@@ -2032,6 +3264,20 @@ def ListDiff(
     name: str | None = None,
 ) -> _outputs.ListDiff:
     """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
+
+def LoadAndRemapMatrix(
+    *,
+    ckpt_path: TensorLike,
+    old_tensor_name: TensorLike,
+    row_remapping: TensorLike,
+    col_remapping: TensorLike,
+    initializing_values: TensorLike,
+    num_rows: int,
+    num_cols: int,
+    max_rows_in_memory: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Reads a matrix from a checkpoint, with its rows and columns in another order, and new ones among them."""
 
 def Log(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm. −∞ at zero, NaN below."""
@@ -2044,6 +3290,19 @@ def LogMatrixDeterminant(*, input: TensorLike, name: str | None = None) -> _outp
 
 def LogSoftmax(*, logits: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of what [`Softmax`] gives, computed without going through it. The rank is at least 1."""
+
+def LogUniformCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.LogUniformCandidateSampler:
+    """Candidates of which small numbers are more likely: `P(class) = ln((class + 2) / (class + 1)) / ln(range_max + 1)`."""
 
 def LogicalAnd(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether both are true. The shapes broadcast."""
@@ -2150,6 +3409,25 @@ def LowerBound(
 def Lu(*, input: TensorLike, output_idx_type: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Lu:
     """Triangular matrices and permutations of rows for which `input[p] = L U`."""
 
+def MakeIterator(*, dataset: TensorLike, iterator: TensorLike, name: str | None = None) -> Effect:
+    """Sets an iterator to the beginning of a dataset."""
+
+def MapAndBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time, stacked along a new first dimension."""
+
 def MapClear(
     *,
     dtypes: Sequence[DTypeLike],
@@ -2160,6 +3438,21 @@ def MapClear(
     name: str | None = None,
 ) -> Effect:
     """Takes everything out of a staging area with keys."""
+
+def MapDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    preserve_cardinality: bool = False,
+    force_synchronous: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element."""
 
 def MapIncompleteSize(
     *,
@@ -2249,6 +3542,9 @@ def MatMul(
 
 def MatchingFiles(*, pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that patterns stand for, sorted."""
+
+def MatchingFilesDataset(*, patterns: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match patterns, in order."""
 
 def MatrixBandPart(
     *,
@@ -2357,6 +3653,16 @@ def MatrixTriangularSolve(
 
 def Max(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The greatest element over some dimensions. Of nothing it is the dtype's least value."""
+
+def MaxIntraOpParallelismDataset(
+    *,
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def MaxPool(
     *,
@@ -2518,6 +3824,18 @@ def MergeV2Checkpoints(
 ) -> Effect:
     """Makes one checkpoint of several: their data files are renamed, their indices become one."""
 
+def Mfcc(
+    *,
+    spectrogram: TensorLike,
+    sample_rate: TensorLike,
+    upper_frequency_limit: float = 4000.0,
+    lower_frequency_limit: float = 20.0,
+    filterbank_channel_count: int = 40,
+    dct_coefficient_count: int = 13,
+    name: str | None = None,
+) -> Tensor:
+    """The mel-frequency cepstrum of spectrograms."""
+
 def Min(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The least element over some dimensions. Of nothing it is the dtype's greatest value."""
 
@@ -2544,6 +3862,18 @@ def MirrorPadGrad(
 
 def Mod(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The shapes broadcast."""
+
+def ModelDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    algorithm: int = 0,
+    cpu_budget: int = 0,
+    ram_budget: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def Mul(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The product, `x * y`. Integers wrap. The shapes broadcast."""
@@ -2646,6 +3976,15 @@ def MutexV2(*, container: str | bytes = '', shared_name: str | bytes = '', name:
 def Ndtri(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The value below which a normally distributed number lies with probability `x`."""
 
+def NearestNeighbors(
+    *,
+    points: TensorLike,
+    centers: TensorLike,
+    k: TensorLike,
+    name: str | None = None,
+) -> _outputs.NearestNeighbors:
+    """The nearest centres of each point, the nearest first."""
+
 def Neg(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The negative, `-x`. Integers wrap."""
 
@@ -2728,6 +4067,15 @@ def NonMaxSuppressionWithOverlaps(
 ) -> Tensor:
     """Which boxes to keep, by a matrix of how much they overlap."""
 
+def NonSerializableDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
+
 def NotEqual(*, x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x != y`. NaN differs from everything. The shapes broadcast."""
 
@@ -2745,8 +4093,43 @@ def OneHot(
 ) -> Tensor:
     """`indices` with a new dimension that holds `on_value` at the index and `off_value` everywhere else."""
 
+def OneShotIterator(
+    *,
+    dataset_factory: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """An iterator over the dataset of a function."""
+
 def OnesLike(*, x: TensorLike, name: str | None = None) -> Tensor:
     """Ones in the shape of `x`."""
+
+def OptimizeDataset(
+    *,
+    input_dataset: TensorLike,
+    optimizations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    optimization_configs: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
+
+def OptimizeDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    optimizations_enabled: TensorLike,
+    optimizations_disabled: TensorLike,
+    optimizations_default: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    optimization_configs: Sequence[str | bytes] = [],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
 
 def OptionalFromValue(*, components: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """An optional whose value is a tuple of tensors."""
@@ -2765,6 +4148,17 @@ def OptionalHasValue(*, optional: TensorLike, name: str | None = None) -> Tensor
 
 def OptionalNone(*, name: str | None = None) -> Tensor:
     """An optional without a value."""
+
+def OptionsDataset(
+    *,
+    input_dataset: TensorLike,
+    serialized_options: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A dataset with options."""
 
 def OrderedMapClear(
     *,
@@ -2860,6 +4254,32 @@ def Pad(*, input: TensorLike, paddings: TensorLike, name: str | None = None) -> 
 def PadV2(*, input: TensorLike, paddings: TensorLike, constant_values: TensorLike, name: str | None = None) -> Tensor:
     """`input` with `constant_values` added around it."""
 
+def PaddedBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike],
+    padding_values: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements padded to one shape and stacked, `batch_size` at a time."""
+
+def PaddedBatchDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike],
+    padding_values: Sequence[TensorLike],
+    drop_remainder: TensorLike,
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements padded to one shape and stacked, `batch_size` at a time."""
+
 def PaddingFIFOQueue(
     *,
     component_types: Sequence[DTypeLike],
@@ -2882,6 +4302,21 @@ def PaddingFIFOQueueV2(
 ) -> Tensor:
     """A queue that gives elements in order, those of a batch padded with zeros to one shape."""
 
+def ParallelBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool = False,
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, `batch_size` at a time."""
+
 def ParallelConcat(*, values: Sequence[TensorLike], shape: ShapeLike, name: str | None = None) -> Tensor:
     """Tensors with one row each, one below the other."""
 
@@ -2892,6 +4327,120 @@ def ParallelDynamicStitch(
     name: str | None = None,
 ) -> Tensor:
     """Slices of several tensors, each put where its index says; no index should occur twice."""
+
+def ParallelFilterDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements for which a function is true; several calls go on at a time."""
+
+def ParallelInterleaveDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def ParallelInterleaveDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def ParallelInterleaveDatasetV3(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def ParallelInterleaveDatasetV4(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
+
+def ParallelMapDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    sloppy: bool = False,
+    preserve_cardinality: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time."""
+
+def ParallelMapDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_parallel_calls: TensorLike,
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    deterministic: str | bytes = 'default',
+    preserve_cardinality: bool = False,
+    use_unbounded_threadpool: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element, several at a time."""
 
 def ParameterizedTruncatedNormal(
     *,
@@ -2905,6 +4454,122 @@ def ParameterizedTruncatedNormal(
     name: str | None = None,
 ) -> Tensor:
     """Random numbers of normal distributions that are cut off at both ends."""
+
+def ParseExample(
+    *,
+    serialized: TensorLike,
+    names: TensorLike,
+    sparse_keys: Sequence[TensorLike],
+    dense_keys: Sequence[TensorLike],
+    dense_defaults: Sequence[TensorLike],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseExample:
+    """The features of serialized Examples as tensors."""
+
+def ParseExampleV2(
+    *,
+    serialized: TensorLike,
+    names: TensorLike,
+    sparse_keys: TensorLike,
+    dense_keys: TensorLike,
+    ragged_keys: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    num_sparse: int,
+    sparse_types: Sequence[DTypeLike],
+    ragged_value_types: Sequence[DTypeLike],
+    ragged_split_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseExampleV2:
+    """The features of serialized Examples as tensors, ragged ones too."""
+
+def ParseSequenceExample(
+    *,
+    serialized: TensorLike,
+    debug_name: TensorLike,
+    context_dense_defaults: Sequence[TensorLike],
+    feature_list_dense_missing_assumed_empty: Sequence[str | bytes],
+    context_sparse_keys: Sequence[str | bytes],
+    context_dense_keys: Sequence[str | bytes],
+    feature_list_sparse_keys: Sequence[str | bytes],
+    feature_list_dense_keys: Sequence[str | bytes],
+    Ncontext_sparse: int = 0,
+    Ncontext_dense: int = 0,
+    Nfeature_list_sparse: int = 0,
+    Nfeature_list_dense: int = 0,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSequenceExample:
+    """The features of serialized SequenceExamples as tensors."""
+
+def ParseSequenceExampleV2(
+    *,
+    serialized: TensorLike,
+    debug_name: TensorLike,
+    context_sparse_keys: TensorLike,
+    context_dense_keys: TensorLike,
+    context_ragged_keys: TensorLike,
+    feature_list_sparse_keys: TensorLike,
+    feature_list_dense_keys: TensorLike,
+    feature_list_ragged_keys: TensorLike,
+    feature_list_dense_missing_assumed_empty: TensorLike,
+    context_dense_defaults: Sequence[TensorLike],
+    Ncontext_sparse: int = 0,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    context_ragged_value_types: Sequence[DTypeLike] = [],
+    context_ragged_split_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    Nfeature_list_sparse: int = 0,
+    Nfeature_list_dense: int = 0,
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_ragged_value_types: Sequence[DTypeLike] = [],
+    feature_list_ragged_split_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSequenceExampleV2:
+    """The features of serialized SequenceExamples as tensors, ragged ones too."""
+
+def ParseSingleExample(
+    *,
+    serialized: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    num_sparse: int,
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.ParseSingleExample:
+    """The features of one serialized Example as tensors."""
+
+def ParseSingleSequenceExample(
+    *,
+    serialized: TensorLike,
+    feature_list_dense_missing_assumed_empty: TensorLike,
+    context_sparse_keys: Sequence[TensorLike],
+    context_dense_keys: Sequence[TensorLike],
+    feature_list_sparse_keys: Sequence[TensorLike],
+    feature_list_dense_keys: Sequence[TensorLike],
+    context_dense_defaults: Sequence[TensorLike],
+    debug_name: TensorLike,
+    context_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_types: Sequence[DTypeLike] = [],
+    context_dense_shapes: Sequence[ShapeLike] = [],
+    feature_list_sparse_types: Sequence[DTypeLike] = [],
+    feature_list_dense_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> _outputs.ParseSingleSequenceExample:
+    """The features of one serialized SequenceExample as tensors."""
+
+def ParseTensor(*, serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
+    """The tensor in a serialized TensorProto."""
 
 def PartitionedCall(
     *,
@@ -2935,6 +4600,20 @@ def PopulationCount(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def Pow(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast."""
+
+def PrefetchDataset(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    slack_period: int = 0,
+    legacy_autotune: bool = True,
+    buffer_size_min: int = 0,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which are made ahead on other threads."""
 
 def PreventGradient(*, input: TensorLike, message: str | bytes = '', name: str | None = None) -> Tensor:
     """Passes `input` on; asking for its gradient is an error with `message`."""
@@ -2980,6 +4659,16 @@ def PriorityQueueV2(
     name: str | None = None,
 ) -> Tensor:
     """A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves out."""
+
+def PrivateThreadPoolDataset(
+    *,
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is."""
 
 def Prod(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The product over some dimensions. Of nothing it is 1. Integers wrap."""
@@ -3417,6 +5106,36 @@ def RaggedBincount(
 ) -> Tensor:
     """How often each of `0..size` occurs in each row of a ragged matrix."""
 
+def RaggedCountSparseOutput(
+    *,
+    splits: TensorLike,
+    values: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.RaggedCountSparseOutput:
+    """How often each value occurs in each row of a ragged matrix."""
+
+def RaggedCross(
+    *,
+    ragged_values: Sequence[TensorLike],
+    ragged_row_splits: Sequence[TensorLike],
+    sparse_indices: Sequence[TensorLike],
+    sparse_values: Sequence[TensorLike],
+    sparse_shape: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    input_order: str | bytes,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_values_type: DTypeLike,
+    out_row_splits_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.RaggedCross:
+    """All combinations of the features that stand in one row of several columns, as a ragged matrix."""
+
 def RaggedFillEmptyRows(
     *,
     value_rowids: TensorLike,
@@ -3455,6 +5174,17 @@ def RaggedRange(
 ) -> _outputs.RaggedRange:
     """A ragged matrix whose rows are ranges."""
 
+def RaggedTensorFromVariant(
+    *,
+    encoded_ragged: TensorLike,
+    input_ragged_rank: int,
+    output_ragged_rank: int,
+    Tvalues: DTypeLike,
+    Tsplits: DTypeLike = _dtypes.int64,
+    name: str | None = None,
+) -> _outputs.RaggedTensorFromVariant:
+    """The ragged tensor of the ragged tensors in a tensor of variants, whose dimensions come first."""
+
 def RaggedTensorToSparse(
     *,
     rt_nested_splits: Sequence[TensorLike],
@@ -3474,6 +5204,25 @@ def RaggedTensorToTensor(
 ) -> Tensor:
     """A ragged tensor as a dense one, with a default value where rows are short."""
 
+def RaggedTensorToVariant(
+    *,
+    rt_nested_splits: Sequence[TensorLike],
+    rt_dense_values: TensorLike,
+    batched_input: bool,
+    name: str | None = None,
+) -> Tensor:
+    """A ragged tensor as a variant, or its rows as a vector of variants."""
+
+def RaggedTensorToVariantGradient(
+    *,
+    encoded_ragged_grad: TensorLike,
+    row_splits: TensorLike,
+    dense_values_shape: TensorLike,
+    Tvalues: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `RaggedTensorToVariant`."""
+
 def RandomCrop(
     *,
     image: TensorLike,
@@ -3483,6 +5232,30 @@ def RandomCrop(
     name: str | None = None,
 ) -> Tensor:
     """A random part of an image."""
+
+def RandomDataset(
+    *,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
+
+def RandomDatasetV2(
+    *,
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    rerandomize_each_iteration: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from 0 to 2³² − 1, without end."""
 
 def RandomGamma(
     *,
@@ -3593,6 +5366,19 @@ def RandomUniformInt(
 def Range(*, start: TensorLike, limit: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The numbers from `start` up to but without `limit`, in steps of `delta`; all are scalars."""
 
+def RangeDataset(
+    *,
+    start: TensorLike,
+    stop: TensorLike,
+    step: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    replicate_on_split: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers of equal distance."""
+
 def Rank(*, input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions of `input`, as a scalar."""
 
@@ -3608,11 +5394,36 @@ def Real(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | No
 def RealDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
 
+def RebatchDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    batch_sizes: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Batches of other sizes."""
+
 def Reciprocal(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The reciprocal, `1 / x`."""
 
 def ReciprocalGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def ReduceDataset(
+    *,
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> list[Tensor]:
+    """What a function makes of a state and all elements, one after the other."""
 
 def ReduceJoin(
     *,
@@ -3679,6 +5490,17 @@ def ReluGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = 
 
 def RemoveKernel(*, names: TensorLike, name: str | None = None) -> Tensor:
     """Takes kernels out of use while the program runs."""
+
+def RepeatDataset(
+    *,
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset `count` times, or again and again if it is negative."""
 
 def RequantizationRange(
     *,
@@ -4467,6 +6289,16 @@ def ReverseSequence(
 def ReverseV2(*, tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` with the order of elements reversed along some dimensions."""
 
+def RewriteDataset(
+    *,
+    input_dataset: TensorLike,
+    rewrite_name: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: nothing is rewritten."""
+
 def RightShift(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
 
@@ -4520,6 +6352,18 @@ def SampleDistortedBoundingBoxV2(
     name: str | None = None,
 ) -> _outputs.SampleDistortedBoundingBoxV2:
     """A random box in an image that covers enough of one of the boxes that are given."""
+
+def SamplingDataset(
+    *,
+    input_dataset: TensorLike,
+    rate: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Elements that are picked at random."""
 
 def Save(
     *,
@@ -4576,6 +6420,21 @@ def ScaleAndTranslateGrad(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of [`ScaleAndTranslate`]."""
+
+def ScanDataset(
+    *,
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike],
+    other_arguments: Sequence[TensorLike],
+    f: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool = False,
+    use_default_device: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What a function makes of each element and a state, which it hands on."""
 
 def ScatterAdd(
     *,
@@ -4722,6 +6581,56 @@ def ScatterUpdate(
 ) -> Tensor:
     """Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`."""
 
+def SdcaFprint(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """A fingerprint of 128 bits of each text."""
+
+def SdcaOptimizer(
+    *,
+    sparse_example_indices: Sequence[TensorLike],
+    sparse_feature_indices: Sequence[TensorLike],
+    sparse_feature_values: Sequence[TensorLike],
+    dense_features: Sequence[TensorLike],
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike],
+    sparse_weights: Sequence[TensorLike],
+    dense_weights: Sequence[TensorLike],
+    example_state_data: TensorLike,
+    loss_type: Literal['logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'],
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptative: bool = False,
+    name: str | None = None,
+) -> _outputs.SdcaOptimizer:
+    """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
+
+def SdcaOptimizerV2(
+    *,
+    sparse_example_indices: Sequence[TensorLike],
+    sparse_feature_indices: Sequence[TensorLike],
+    sparse_feature_values: Sequence[TensorLike],
+    dense_features: Sequence[TensorLike],
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike],
+    sparse_weights: Sequence[TensorLike],
+    dense_weights: Sequence[TensorLike],
+    example_state_data: TensorLike,
+    loss_type: Literal['logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'],
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptive: bool = False,
+    name: str | None = None,
+) -> _outputs.SdcaOptimizerV2:
+    """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
+
+def SdcaShrinkL1(*, weights: Sequence[TensorLike], l1: float, l2: float, name: str | None = None) -> Effect:
+    """Brings weights nearer to 0 by `l1 / l2`, those that are nearer to 0 themselves."""
+
 def SegmentMax(*, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0."""
 
@@ -4760,6 +6669,14 @@ def Selu(*, features: TensorLike, name: str | None = None) -> Tensor:
 def SeluGrad(*, gradients: TensorLike, outputs: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Selu`: `gradients * (outputs + scale * alpha)` where `outputs` is negative, `scale * gradients` elsewhere."""
 
+def SerializeIterator(
+    *,
+    resource_handle: TensorLike,
+    external_state_policy: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """The state of an iterator."""
+
 def SerializeManySparse(
     *,
     sparse_indices: TensorLike,
@@ -4779,6 +6696,9 @@ def SerializeSparse(
     name: str | None = None,
 ) -> Tensor:
     """A sparse tensor as three serialized tensors: indices, values, shape."""
+
+def SerializeTensor(*, tensor: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor as a serialized TensorProto."""
 
 def SetSize(
     *,
@@ -4801,6 +6721,19 @@ def ShapeN(
 ) -> list[Tensor]:
     """The shapes of several tensors, each as a vector."""
 
+def ShardDataset(
+    *,
+    input_dataset: TensorLike,
+    num_shards: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    require_non_empty: bool = False,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Every `num_shards`-th element of a dataset, from `index` on."""
+
 def ShardedFilename(
     *,
     basename: TensorLike,
@@ -4812,6 +6745,78 @@ def ShardedFilename(
 
 def ShardedFilespec(*, basename: TensorLike, num_shards: TensorLike, name: str | None = None) -> Tensor:
     """A pattern for the names of all files that belong together: `basename-?????-of-00016`."""
+
+def ShuffleAndRepeatDataset(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, `count` times."""
+
+def ShuffleAndRepeatDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    count: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, `count` times."""
+
+def ShuffleDataset(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order."""
+
+def ShuffleDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, by seeds of a generator."""
+
+def ShuffleDatasetV3(
+    *,
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order."""
 
 def Sigmoid(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The logistic function, `1 / (1 + e^-x)`."""
@@ -4831,11 +6836,45 @@ def Sinh(*, x: TensorLike, name: str | None = None) -> Tensor:
 def Size(*, input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
     """The number of elements of `input`, as a scalar."""
 
+def SkipDataset(
+    *,
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """What comes after the first `count` elements of a dataset; nothing if it is −1."""
+
 def Slice(*, input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """The block of `input` that begins at `begin` and has the given size."""
 
+def SlidingWindowDataset(
+    *,
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    drop_remainder: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Elements stacked along a new first dimension, in windows that move over a dataset."""
+
 def Snapshot(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def SobolSample(
+    *,
+    dim: TensorLike,
+    num_results: TensorLike,
+    skip: TensorLike,
+    dtype: DTypeLike = _dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Points of a Sobol sequence, which fill the unit cube evenly."""
 
 def Softmax(*, logits: TensorLike, name: str | None = None) -> Tensor:
     """Probabilities along the last dimension: `exp(logits)`, scaled to a sum of 1. The rank is at least 1."""
@@ -5125,6 +7164,58 @@ def SparseConditionalAccumulator(
 ) -> Tensor:
     """Adds sparse gradients up until enough have come; those of earlier steps than the present one are dropped."""
 
+def SparseCountSparseOutput(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    weights: TensorLike,
+    binary_output: bool,
+    minlength: int = -1,
+    maxlength: int = -1,
+    name: str | None = None,
+) -> _outputs.SparseCountSparseOutput:
+    """How often each value occurs in a sparse tensor: in all of it if it has one dimension, or else in each part that a first index names."""
+
+def SparseCross(
+    *,
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_type: DTypeLike,
+    internal_type: DTypeLike,
+    name: str | None = None,
+) -> _outputs.SparseCross:
+    """All combinations of the features that stand in one row of several columns, joined with `_X_` or as fingerprints."""
+
+def SparseCrossHashed(
+    *,
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    num_buckets: TensorLike,
+    strong_hash: TensorLike,
+    salt: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseCrossHashed:
+    """The fingerprints of all combinations of the features that stand in one row of several columns."""
+
+def SparseCrossV2(
+    *,
+    indices: Sequence[TensorLike],
+    values: Sequence[TensorLike],
+    shapes: Sequence[TensorLike],
+    dense_inputs: Sequence[TensorLike],
+    sep: TensorLike,
+    name: str | None = None,
+) -> _outputs.SparseCrossV2:
+    """All combinations of the features that stand in one row of several columns, joined with a text."""
+
 def SparseDenseCwiseAdd(
     *,
     sp_indices: TensorLike,
@@ -5184,6 +7275,57 @@ def SparseMatMul(
     name: str | None = None,
 ) -> Tensor:
     """The product of two matrices that hold many zeros."""
+
+def SparseMatrixMatMul(
+    *,
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    transpose_output: bool = False,
+    conjugate_output: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a sparse matrix and a dense one."""
+
+def SparseMatrixNNZ(*, sparse_matrix: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements of a sparse matrix, or of each of several."""
+
+def SparseMatrixOrderingAMD(*, input: TensorLike, name: str | None = None) -> Tensor:
+    """An order of the rows and columns of a sparse matrix in which its Cholesky factor has few elements: that of approximate minimum degrees."""
+
+def SparseMatrixSparseCholesky(
+    *,
+    input: TensorLike,
+    permutation: TensorLike,
+    type: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """The lower triangular Cholesky factor of a sparse matrix whose rows and columns are permuted."""
+
+def SparseMatrixSparseMatMul(
+    *,
+    a: TensorLike,
+    b: TensorLike,
+    type: DTypeLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two sparse matrices."""
+
+def SparseMatrixTranspose(
+    *,
+    input: TensorLike,
+    type: DTypeLike,
+    conjugate: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of a sparse matrix."""
 
 def SparseReduceMax(
     *,
@@ -5464,6 +7606,24 @@ def SparseTensorDenseMatMul(
     name: str | None = None,
 ) -> Tensor:
     """The product of a sparse matrix and a dense one."""
+
+def SparseTensorSliceDataset(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of a sparse tensor, as sparse tensors."""
+
+def SparseTensorToCSRSparseMatrix(
+    *,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """A sparse tensor of two dimensions, or three for several matrices, as a sparse matrix."""
 
 def SparseToDense(
     *,
@@ -6075,6 +8235,9 @@ def Substr(
 def Sum(*, input: TensorLike, axis: TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The sum over some dimensions. Of nothing it is 0. Integers wrap."""
 
+def SummaryWriter(*, shared_name: str | bytes = '', container: str | bytes = '', name: str | None = None) -> Tensor:
+    """The handle of a writer, which `CreateSummaryFileWriter` makes."""
+
 def Svd(
     *,
     input: TensorLike,
@@ -6095,6 +8258,60 @@ def SymbolicGradient(
     name: str | None = None,
 ) -> list[Tensor]:
     """The gradient of a function, or of an op of that name, which is derived when the node is first prepared to run."""
+
+def TFRecordDataset(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of TFRecord files."""
+
+def TFRecordDatasetV2(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    byte_offsets: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The records of TFRecord files."""
+
+def TakeDataset(
+    *,
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The first `count` elements of a dataset; all if it is −1."""
+
+def TakeManySparseFromTensorsMap(
+    *,
+    sparse_handles: TensorLike,
+    dtype: DTypeLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.TakeManySparseFromTensorsMap:
+    """Takes sparse tensors out of a map, as the rows of one."""
+
+def TakeWhileDataset(
+    *,
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    predicate: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements before the first for which a function is false."""
 
 def Tan(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent of `x` in radians."""
@@ -6396,6 +8613,15 @@ def TensorArrayWriteV3(
 ) -> Tensor:
     """Writes an element of an array."""
 
+def TensorDataset(
+    *,
+    components: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """One element."""
+
 def TensorListConcat(
     *,
     input_handle: TensorLike,
@@ -6617,6 +8843,17 @@ def TensorScatterUpdate(
 ) -> Tensor:
     """`tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one stays."""
 
+def TensorSliceDataset(
+    *,
+    components: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    is_files: bool = False,
+    metadata: str | bytes = '',
+    replicate_on_split: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The rows of tensors, as elements."""
+
 def TensorStridedSliceUpdate(
     *,
     input: TensorLike,
@@ -6652,8 +8889,34 @@ def TensorSummaryV2(
 ) -> Tensor:
     """A summary with a whole tensor, a tag and what a plugin wants to know."""
 
+def TextLineDataset(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The lines of text files, without their ends."""
+
+def ThreadUnsafeUnigramCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.ThreadUnsafeUnigramCandidateSampler:
+    """[`LearnedUnigramCandidateSampler`], which in TensorFlow is not safe with several threads; here it is."""
+
 def Tile(*, input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each dimension `i`."""
+
+def TileGrad(*, input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
+    """The gradient of `Tile`: the sum of all tiles."""
 
 def Timestamp(*, name: str | None = None) -> Tensor:
     """Seconds since 1970 began in Greenwich, at the moment at which it runs."""
@@ -6713,6 +8976,16 @@ def TruncatedNormal(
 ) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
 
+def UnbatchDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The rows of each element, as elements."""
+
 def UnicodeDecode(
     *,
     input: TensorLike,
@@ -6762,6 +9035,19 @@ def UnicodeTranscode(
     name: str | None = None,
 ) -> Tensor:
     """Each string in another encoding."""
+
+def UniformCandidateSampler(
+    *,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> _outputs.UniformCandidateSampler:
+    """Candidates that are all equally likely."""
 
 def UniformDequantize(
     *,
@@ -6939,6 +9225,16 @@ def UniformRequantize(
 def Unique(*, x: TensorLike, out_idx: DTypeLike = _dtypes.int32, name: str | None = None) -> _outputs.Unique:
     """The different elements of a vector in the order in which they first occur, and for each element which it is."""
 
+def UniqueDataset(
+    *,
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, each once."""
+
 def UniqueV2(
     *,
     x: TensorLike,
@@ -7028,6 +9324,9 @@ def Unstage(
 ) -> list[Tensor]:
     """Takes the tensors that came first out of a staging area; waits while there are none."""
 
+def UnwrapDatasetVariant(*, input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The dataset that `WrapDatasetVariant` was given."""
+
 def UpperBound(
     *,
     sorted_inputs: TensorLike,
@@ -7089,8 +9388,101 @@ def While(
 ) -> list[Tensor]:
     """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
 
+def WindowDataset(
+    *,
+    input_dataset: TensorLike,
+    size: TensorLike,
+    shift: TensorLike,
+    stride: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Datasets of some elements each: windows that move over a dataset."""
+
+def WindowOp(
+    *,
+    inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset of elements that are given component by component."""
+
+def WrapDatasetVariant(*, input_handle: TensorLike, name: str | None = None) -> Tensor:
+    """A dataset as a value that copies between devices leave alone."""
+
+def WriteAudioSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    name: str | None = None,
+) -> Effect:
+    """Adds sounds, as WAV."""
+
 def WriteFile(*, filename: TensorLike, contents: TensorLike, name: str | None = None) -> Effect:
     """Writes a file, and makes the folders that it needs."""
+
+def WriteGraphSummary(*, writer: TensorLike, step: TensorLike, tensor: TensorLike, name: str | None = None) -> Effect:
+    """Adds a `GraphDef` message, serialized."""
+
+def WriteHistogramSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    values: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a histogram of all values, which must be finite."""
+
+def WriteImageSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    bad_color: TensorLike,
+    max_images: int = 3,
+    name: str | None = None,
+) -> Effect:
+    """Adds images, as PNG. Its kernel comes with the feature `image_codecs`."""
+
+def WriteRawProtoSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds `Summary` messages, serialized, as one."""
+
+def WriteScalarSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    value: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a number."""
+
+def WriteSummary(
+    *,
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    tag: TensorLike,
+    summary_metadata: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Adds a whole tensor with what a plugin wants to know of it."""
 
 def Xdivy(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast."""
@@ -7106,3 +9498,13 @@ def ZerosLike(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def Zeta(*, x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on."""
+
+def ZipDataset(
+    *,
+    input_datasets: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Elements made of one element of each dataset, as long as all have one."""

@@ -83,14 +83,22 @@ impl Bytes {
         self.size
     }
 
-    fn failed(&self, error: &io::Error) -> Error {
-        match error.kind() {
-            // What the decoders say of bytes that are not theirs.
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-                Error::data_loss(format!("{}: the compressed bytes are damaged: {error}", self.name))
+    /// What is there to be read; `None` at the end. As in TensorFlow, compressed bytes that were cut end where they were.
+    fn available(&mut self) -> Result<Option<&[u8]>> {
+        loop {
+            match self.reader.fill_buf() {
+                // The buffer is asked for once more, as it would be lent for too long else.
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+                // What the decoders say of bytes that are not theirs.
+                Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => {
+                    bail!(DataLoss, "{}: the compressed bytes are damaged: {error}", self.name)
+                }
+                Err(error) => return Err(Error::from_io(&self.name, &error)),
             }
-            _ => Error::from_io(&self.name, error),
         }
+        Ok(Some(self.reader.buffer()).filter(|available| !available.is_empty()))
     }
 
     /// Reads up to `count` bytes more into `buffer`, and returns how many there were.
@@ -100,15 +108,7 @@ impl Bytes {
     pub fn read(&mut self, buffer: &mut Vec<u8>, count: u64) -> Result<u64> {
         let mut left = count;
         while left > 0 {
-            let available = self.reader.fill_buf();
-            let available = match available {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failed(&error)),
-            };
-            if available.is_empty() {
-                break;
-            }
+            let Some(available) = self.available()? else { break };
             let taken = usize::try_from(left).unwrap_or(usize::MAX).min(available.len());
             kernlink::tensor::scratch::append(buffer, &available[..taken])?;
             self.reader.consume(taken);
@@ -125,15 +125,8 @@ impl Bytes {
     pub fn skip(&mut self, count: u64) -> Result<u64> {
         let mut left = count;
         while left > 0 {
-            let available = match self.reader.fill_buf() {
-                Ok(available) => available.len() as u64,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failed(&error)),
-            };
-            if available == 0 {
-                break;
-            }
-            let taken = left.min(available);
+            let Some(available) = self.available()? else { break };
+            let taken = left.min(available.len() as u64);
             self.reader.consume(taken as usize);
             self.place += taken;
             left -= taken;
@@ -147,15 +140,7 @@ impl Bytes {
     /// As [`Bytes::read`].
     pub fn line(&mut self) -> Result<Option<Vec<u8>>> {
         let (mut line, mut is_there) = (Vec::new(), false);
-        loop {
-            let available = match self.reader.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failed(&error)),
-            };
-            if available.is_empty() {
-                break;
-            }
+        while let Some(available) = self.available()? {
             is_there = true;
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(available.len());
@@ -171,17 +156,17 @@ impl Bytes {
         Ok(is_there.then_some(line))
     }
 
-    /// The next record of a TFRecord file: a length and its checksum, bytes and their checksum. `None` at the end of the file.
+    /// The next record of a TFRecord file: a length and its checksum, bytes and their checksum. `None` at the end of the file,
+    /// also if it is amid the length.
     ///
     /// # Errors
     /// DATA_LOSS if a record ends early, or a checksum is wrong.
     pub fn record(&mut self) -> Result<Option<Vec<u8>>> {
         let start = self.place;
         let mut head = Vec::new();
-        match self.read(&mut head, 12)? {
-            0 => return Ok(None),
-            12 => {}
-            _ => return Err(self.truncated(start)),
+        // As in TensorFlow, a head that was cut is the end.
+        if self.read(&mut head, 12)? < 12 {
+            return Ok(None);
         }
         let length = self.checked(&head[..8], &head[8..], start)?;
         let length = u64::from_le_bytes(length.try_into().unwrap_or_default());

@@ -118,7 +118,7 @@ impl Files {
                 if reading.bytes.read(&mut reading.ahead, wanted)? < wanted {
                     ensure!(
                         reading.ahead.len() as u64 == footer,
-                        InvalidArgument,
+                        DataLoss,
                         "Excluding the header and footer ({footer} bytes), input file \"{}\" has a body whose length is \
                          not an exact multiple of the record length ({record} bytes).",
                         reading.bytes.name()
@@ -204,7 +204,9 @@ fn strings() -> Spec {
 fn set_files(ctx: &mut RawContext<'_>, kind: Kind) -> Result<()> {
     let has = |name: &str| ctx.op().input_index(name).is_some();
     let buffer: i64 = scalar(ctx, "buffer_size")?;
-    ensure!(buffer >= 0, InvalidArgument, "`buffer_size` must be >= 0 (0 == no buffering)");
+    // Datasets of TFRecords leave the size open with -1.
+    let least = if matches!(kind, Kind::Records) { -1 } else { 0 };
+    ensure!(buffer >= least, InvalidArgument, "`buffer_size` must be >= 0 (0 == no buffering)");
     let compression = match has("compression_type") {
         true => Compression::named(&scalar::<TString>(ctx, "compression_type")?)?,
         false => Compression::None,
@@ -257,5 +259,44 @@ fn matching(ctx: &mut RawContext<'_>) -> Result<()> {
             scratch::push(&mut names, vec![Tensor::scalar(TString::from(name))])?;
         }
     }
+    if names.is_empty() {
+        return set_dataset(ctx, Unmatched { head: Head::source(&strings()) });
+    }
     set_dataset(ctx, Elements::new(&strings(), names))
+}
+
+/// The names of no files: whoever asks for the first is told so.
+struct Unmatched {
+    head: Head,
+}
+
+struct UnmatchedIterator;
+
+impl Dataset for Unmatched {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn counted(&self) -> i64 {
+        UNKNOWN
+    }
+
+    fn iterator(self: Arc<Self>, _: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        Ok(Box::new(UnmatchedIterator))
+    }
+}
+
+impl DatasetIterator for UnmatchedIterator {
+    fn next<'a>(&'a mut self, _: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
+        let error = kernlink::Error::not_found("no file matches any of the patterns");
+        Box::pin(std::future::ready(Err(error)))
+    }
+
+    fn save<'a>(&'a mut self, _: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn restore<'a>(&'a mut self, _: &'a Saved, _: &'a Cx) -> BoxFuture<'a, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }

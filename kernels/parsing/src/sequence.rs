@@ -693,7 +693,7 @@ impl OpKernel<ParseSequenceExampleV2> for ParseSequenceExampleV2Kernel {
         type Op = ParseSequenceExampleV2;
         let batch = Batch::new(ctx.input(Op::SERIALIZED)?, ctx.input(Op::DEBUG_NAME)?)?;
         let keys = |input| -> Result<Vec<&[u8]>> {
-            Ok(ctx.input(input)?.as_slice::<TString>()?.iter().map(TString::as_bytes).collect())
+            scratch::collected(ctx.input(input)?.as_slice::<TString>()?.iter().map(TString::as_bytes))
         };
         let keys = [
             [keys(Op::CONTEXT_SPARSE_KEYS)?, keys(Op::CONTEXT_DENSE_KEYS)?, keys(Op::CONTEXT_RAGGED_KEYS)?],

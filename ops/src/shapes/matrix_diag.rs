@@ -101,7 +101,8 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (lower, upper) = (*named.start(), *named.end());
     let count = upper - lower + 1;
     if count > 1 {
-        let given = if dims.len() < 2 { None } else { c.value(c.dim(input, -2)) };
+        // TensorFlow takes the one dimension of a vector for both, until the kernel refuses it.
+        let given = c.value(c.dim(input, if dims.len() < 2 { -1 } else { -2 }));
         ensure!(
             given == Some(count),
             InvalidArgument,
@@ -132,6 +133,9 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
              given diagonals: num_rows = {rows} != min_num_rows = {least_rows}, num_cols = {columns} != min_num_cols = \
              {least_columns}"
     );
+    if count > 1 && dims.len() < 2 {
+        return output_shape(c, c.vector(columns));
+    }
     let prefix = c.subshape_range(input, 0, if count > 1 { -2 } else { -1 })?;
     output_shape(c, c.concatenate(prefix, c.matrix(rows, columns))?)
 }

@@ -26,7 +26,7 @@ pub enum Counts {
     #[op(
         input("indices: int64", "One row an element.", before = "values"),
         input("dense_shape: int64", after = "values"),
-        shape_fn = |c| { set_counts(c, c.dim(c.input(0), 1)); Ok(()) },
+        shape_fn = sparse_count_shape,
     )]
     SparseCountSparseOutput,
     /// How often each value occurs in each row of a ragged matrix.
@@ -49,6 +49,12 @@ fn dense_count_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (values, weights) = (c.input(0), c.input(1));
     let counted = if c.value(c.num_elements(weights)) == Some(0) { values } else { c.merge(weights, values)? };
     set_counts(c, c.rank(counted).map_or_else(|| c.unknown_dim(), |rank| c.make_dim(rank as i64)));
+    Ok(())
+}
+
+fn sparse_count_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let indices = c.with_rank(c.input(0), 2)?;
+    set_counts(c, c.dim(indices, 1));
     Ok(())
 }
 

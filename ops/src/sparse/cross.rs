@@ -104,7 +104,9 @@ fn ragged_cross_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
     let dense = c.attr::<Vec<DataType>>("dense_types")?.len();
     for input in c.num_inputs().saturating_sub(dense)..c.num_inputs() {
-        if let Some(count) = c.value(c.dim(c.input(input), 0)) {
+        let ranked = c.with_rank(c.input(input), 2);
+        let input = ranked.map_err(|_| Error::invalid_argument("tf.ragged.cross only supports inputs with rank=2"))?;
+        if let Some(count) = c.value(c.dim(input, 0)) {
             rows = c.merge(rows, c.vector(count.saturating_add(1))).map_err(differ)?;
         }
     }

@@ -58,6 +58,7 @@ fn add_shape(c: &InferenceContext<'_>, many: bool) -> Result<()> {
 pub struct TakeManySparseFromTensorsMap;
 
 fn take_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    c.with_rank(c.input(0), 1)?;
     c.set_output(0, c.matrix(-1, -1));
     c.set_output(1, c.vector(-1));
     c.set_output(2, c.vector(-1));

@@ -12,7 +12,7 @@ use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch::MakeRoom;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::{DenseRow, ExampleAttrs};
@@ -305,10 +305,8 @@ impl OpKernel<ParseExampleV2> for ParseExampleV2Kernel {
             serialized.shape()
         );
         ensure_names(names, serialized)?;
-        let keys = [Op::SPARSE_KEYS, Op::DENSE_KEYS, Op::RAGGED_KEYS].map(|input| {
-            let keys = ctx.input(input)?.as_slice::<TString>()?;
-            Ok(keys.iter().map(TString::as_bytes).collect())
-        });
+        let keys = [Op::SPARSE_KEYS, Op::DENSE_KEYS, Op::RAGGED_KEYS]
+            .map(|input| scratch::collected(ctx.input(input)?.as_slice::<TString>()?.iter().map(TString::as_bytes)));
         let [sparse, dense, ragged] = keys;
         let config = Config::new(&self.0, [sparse?, dense?, ragged?], ctx.input_list(Op::DENSE_DEFAULTS))?;
         let parsed = match serialized.as_slice::<TString>()? {
