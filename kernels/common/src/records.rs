@@ -197,3 +197,77 @@ impl Bytes {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn file(name: &str, bytes: &[u8]) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("kernlink-records-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn all(bytes: &mut Bytes, next: impl Fn(&mut Bytes) -> Result<Option<Vec<u8>>>) -> (Vec<Vec<u8>>, Option<Error>) {
+        let mut found = Vec::new();
+        loop {
+            match next(bytes) {
+                Ok(Some(record)) => found.push(record),
+                Ok(None) => return (found, None),
+                Err(error) => return (found, Some(error)),
+            }
+        }
+    }
+
+    fn tf_record(bytes: &[u8]) -> Vec<u8> {
+        let length = (bytes.len() as u64).to_le_bytes();
+        let checksums = [masked_crc32c(&length).to_le_bytes(), masked_crc32c(bytes).to_le_bytes()];
+        [&length[..], &checksums[0], bytes, &checksums[1]].concat()
+    }
+
+    #[test]
+    fn lines_end_as_in_tensorflow() {
+        let path = file("lines", b"a\r\nb\rc\n\n\0d");
+        let lines = all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::line).0;
+        assert_eq!(lines, [&b"a"[..], b"bc", b"", b"\0d"]);
+        assert!(all(&mut Bytes::open(&file("no_lines", b""), Compression::None, 0).unwrap(), Bytes::line).0.is_empty());
+    }
+
+    #[test]
+    fn a_record_that_was_cut_is_the_end_or_an_error() {
+        let whole = [tf_record(b"one"), tf_record(b"three")].concat();
+        for end in 0..=whole.len() {
+            let path = file("cut", &whole[..end]);
+            let (found, error) = all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::record);
+            let (first, second) = (tf_record(b"one").len(), whole.len());
+            assert_eq!(found.len(), usize::from(end >= first) + usize::from(end >= second), "{end}");
+            // A head that was cut is the end of the file.
+            let into = if end < first { end } else { end - first };
+            let is_amid = into >= 12 && end != first && end != second;
+            assert_eq!(error.map(|error| error.code()), is_amid.then_some(kernlink::Code::DataLoss), "{end}");
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            let (_, error) =
+                all(&mut Bytes::open(&file("changed", &changed), Compression::None, 0).unwrap(), Bytes::record);
+            assert_eq!(error.unwrap().code(), kernlink::Code::DataLoss, "{at}");
+        }
+    }
+
+    #[test]
+    fn compressed_bytes_that_were_cut_end_there() {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(&b"line\n".repeat(1000)).unwrap();
+        let packed = encoder.finish().unwrap();
+        for end in 0..packed.len() {
+            let path = file("packed", &packed[..end]);
+            let (found, error) = all(&mut Bytes::open(&path, Compression::Gzip, 0).unwrap(), Bytes::line);
+            assert!(error.is_none() && found.len() <= 1001, "{end}: {error:?}");
+        }
+        let other = all(&mut Bytes::open(&file("plain", b"plain text"), Compression::Zlib, 0).unwrap(), Bytes::line);
+        assert_eq!(other.1.unwrap().code(), kernlink::Code::DataLoss);
+    }
+}
