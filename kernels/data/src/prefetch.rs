@@ -68,18 +68,23 @@ impl Shared {
 }
 
 /// Notes that nothing more comes if what makes elements ends without giving the iterator back: it has panicked.
-struct Making(Arc<Shared>);
+struct Making {
+    shared: Arc<Shared>,
+    /// Whether the iterator was given back, from when on another may make elements.
+    gave_back: bool,
+}
 
 impl Drop for Making {
     fn drop(&mut self) {
-        let mut store = self.0.store();
-        if store.is_made {
-            store.is_made = false;
-            store.is_over = true;
-            store.made.push_back(Err(Error::internal("what makes elements ahead has panicked")));
-            drop(store);
-            self.0.changed.wake_all();
+        if self.gave_back {
+            return;
         }
+        let mut store = self.shared.store();
+        store.is_made = false;
+        store.is_over = true;
+        store.made.push_back(Err(Error::internal("what makes elements ahead has panicked")));
+        drop(store);
+        self.shared.changed.wake_all();
     }
 }
 
@@ -103,13 +108,16 @@ impl Prefetched {
         };
         let (shared, room) = (self.shared.clone(), self.room);
         self.maker = Some(cx.spawn(|cx| {
-            let making = Making(shared);
+            let mut making = Making { shared, gave_back: false };
             async move {
                 loop {
                     let made = iterator.next(&cx).await;
-                    match making.0.add(made, iterator, room) {
+                    match making.shared.add(made, iterator, room) {
                         Some(kept) => iterator = kept,
-                        None => return Ok(()),
+                        None => {
+                            making.gave_back = true;
+                            return Ok(());
+                        }
                     }
                     cx.check()?;
                 }

@@ -103,7 +103,14 @@ fn ragged_cross_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         rows = c.merge(rows, c.input(input)).map_err(differ)?;
     }
     let dense = c.attr::<Vec<DataType>>("dense_types")?.len();
-    for input in c.num_inputs().saturating_sub(dense)..c.num_inputs() {
+    let sparse: i64 = c.attr("Nsparse")?;
+    let first = 2 * ragged + 3 * usize::try_from(sparse).unwrap_or(0);
+    ensure!(
+        dense == 0 || first + dense == c.num_inputs(),
+        InvalidArgument,
+        "Parameters `sparse_indices`, `sparse_values` and `sparse_shape` must be the same length"
+    );
+    for input in first..first + dense {
         let ranked = c.with_rank(c.input(input), 2);
         let input = ranked.map_err(|_| Error::invalid_argument("tf.ragged.cross only supports inputs with rank=2"))?;
         if let Some(count) = c.value(c.dim(input, 0)) {
