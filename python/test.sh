@@ -35,7 +35,7 @@ fi
 # The features that the workspace's tests were built with, so that nothing is built twice.
 cargo build --locked --quiet --workspace --lib --features "${KERNLINK_FEATURES:-cli}"
 cp -r python/kernlink "$folder/"
-rm -f "$folder"/kernlink/_kernlink.*
+rm -f "$folder"/kernlink/_kernlink.*so
 cp "$target/debug/lib_kernlink.so" "$folder/kernlink/_kernlink.abi3.so"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$folder" KERNLINK_CUSTOM_OPS="$target/debug/libcustom_ops.so"
 tests="$PWD/python/tests"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from . import _dtypes
 
 # What TensorFlow calls an argument otherwise in Python than in the op's declaration: `in_arg { rename_to }` of its ApiDefs. It has no
-# other order and no other default for any op that both have; `tests/test_signatures.py` compares all of them.
+# other order for any op that both have; `tests/test_signatures.py` compares all of them.
 _RENAMED: dict[str, dict[str, str]] = {
     **{
         op: {"reduction_indices": "axis"}
@@ -24,6 +24,12 @@ _RENAMED: dict[str, dict[str, str]] = {
     "SplitV": {"split_dim": "axis"},
     "Squeeze": {"squeeze_dims": "axis"},
     "Where": {"input": "condition"},
+}
+
+# Defaults that TensorFlow has in Python and not in the op's declaration: `attr { default_value }` of its ApiDefs.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "SdcaOptimizer": {"adaptative": True},
+    "SdcaOptimizerV2": {"adaptive": True},
 }
 
 # Words of Python's and names of its earlier versions, to which TensorFlow adds an underscore.
@@ -80,9 +86,12 @@ def asked_attrs(op: dict[str, Any]) -> list[dict[str, Any]]:
 def parameters(op: dict[str, Any]) -> list[Parameter]:
     """The parameters of an op's function but the last, `name`."""
     renamed = _RENAMED.get(op["name"], {})
+    defaults = _DEFAULTS.get(op["name"], {})
 
     def parameter(described: dict[str, Any], is_input: bool) -> Parameter:
         name = described["name"]
+        if name in defaults:
+            described = {**described, "default": defaults[name]}
         name = _allowed(renamed.get(name, name))
         # All functions have a parameter `name` of their own.
         return Parameter("name_" if name == "name" else name, described, is_input)

@@ -6083,7 +6083,7 @@ def sdca_optimizer(
     l2: float,
     num_loss_partitions: int,
     num_inner_iterations: int,
-    adaptative: bool = False,
+    adaptative: bool = True,
     name: str | None = None,
 ) -> _outputs.SdcaOptimizer:
     """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
@@ -6104,7 +6104,7 @@ def sdca_optimizer_v2(
     l2: float,
     num_loss_partitions: int,
     num_inner_iterations: int,
-    adaptive: bool = False,
+    adaptive: bool = True,
     name: str | None = None,
 ) -> _outputs.SdcaOptimizerV2:
     """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""

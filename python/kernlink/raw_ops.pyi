@@ -6601,7 +6601,7 @@ def SdcaOptimizer(
     l2: float,
     num_loss_partitions: int,
     num_inner_iterations: int,
-    adaptative: bool = False,
+    adaptative: bool = True,
     name: str | None = None,
 ) -> _outputs.SdcaOptimizer:
     """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
@@ -6623,7 +6623,7 @@ def SdcaOptimizerV2(
     l2: float,
     num_loss_partitions: int,
     num_inner_iterations: int,
-    adaptive: bool = False,
+    adaptive: bool = True,
     name: str | None = None,
 ) -> _outputs.SdcaOptimizerV2:
     """One pass over examples that brings a linear model nearer to the least regularised loss: stochastic dual coordinate ascent."""
