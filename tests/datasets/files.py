@@ -91,6 +91,9 @@ def main():
             kind, changed, dataset = draw(rng, pathlib.Path(folder))
             expected = elements(tf.raw_ops, tf.string, dataset)
             found = elements(kernlink.raw_ops, kernlink.string, dataset)
+            # What TensorFlow's optimiser of datasets makes of some of them is no graph.
+            if expected[1] == "InternalError":
+                continue
             if expected != found and not (changed and expected[1] == found[1]):
                 different += 1
                 print(f"case {case}, {kind}:\n  TensorFlow {expected}\n  Kernlink   {found}")

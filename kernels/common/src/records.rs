@@ -134,14 +134,13 @@ impl Bytes {
         Ok(count - left)
     }
 
-    /// The next line without its end, which is `\n` or `\r\n`; `None` at the end of the file.
+    /// The next line without its end, and without any `\r`; `None` at the end of the file.
     ///
     /// # Errors
     /// As [`Bytes::read`].
     pub fn line(&mut self) -> Result<Option<Vec<u8>>> {
-        let (mut line, mut is_there) = (Vec::new(), false);
+        let (mut line, mut has_end) = (Vec::new(), false);
         while let Some(available) = self.available()? {
-            is_there = true;
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(available.len());
             kernlink::tensor::scratch::append(&mut line, &available[..taken])?;
@@ -149,11 +148,13 @@ impl Bytes {
             self.reader.consume(used);
             self.place += used as u64;
             if end.is_some() {
+                has_end = true;
                 break;
             }
         }
+        // As in TensorFlow, wherever it stands.
         line.retain(|byte| *byte != b'\r');
-        Ok(is_there.then_some(line))
+        Ok((has_end || !line.is_empty()).then_some(line))
     }
 
     /// The next record of a TFRecord file: a length and its checksum, bytes and their checksum. `None` at the end of the file,
@@ -232,6 +233,9 @@ mod tests {
         let path = file("lines", b"a\r\nb\rc\n\n\0d");
         let lines = all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::line).0;
         assert_eq!(lines, [&b"a"[..], b"bc", b"", b"\0d"]);
+        // What is left of the last line is nothing.
+        let path = file("last", b"a\n\r");
+        assert_eq!(all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::line).0, [b"a"]);
         assert!(all(&mut Bytes::open(&file("no_lines", b""), Compression::None, 0).unwrap(), Bytes::line).0.is_empty());
     }
 
