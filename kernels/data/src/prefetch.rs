@@ -74,6 +74,13 @@ struct Making {
     gave_back: bool,
 }
 
+impl Making {
+    /// The iterator was given back.
+    fn end(mut self) {
+        self.gave_back = true;
+    }
+}
+
 impl Drop for Making {
     fn drop(&mut self) {
         if self.gave_back {
@@ -108,14 +115,14 @@ impl Prefetched {
         };
         let (shared, room) = (self.shared.clone(), self.room);
         self.maker = Some(cx.spawn(|cx| {
-            let mut making = Making { shared, gave_back: false };
+            let making = Making { shared, gave_back: false };
             async move {
                 loop {
                     let made = iterator.next(&cx).await;
                     match making.shared.add(made, iterator, room) {
                         Some(kept) => iterator = kept,
                         None => {
-                            making.gave_back = true;
+                            making.end();
                             return Ok(());
                         }
                     }
