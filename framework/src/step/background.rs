@@ -5,7 +5,7 @@
 //! would hold the session in turn.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
@@ -22,13 +22,17 @@ pub struct Background {
     session: Arc<SessionContext>,
     inter_op: InterOp,
     pool: Option<Arc<ThreadPool>>,
+    /// The step that its work is of for the threads: one of its own, so that no run works for it, whose time limit it does not know.
     step: i64,
 }
 
 impl Background {
     /// What goes on beside a step, on these threads.
     pub(crate) fn new(step: &Step, pool: Option<Arc<ThreadPool>>) -> Background {
-        Background { session: step.session().clone(), inter_op: step.inter_op().clone(), pool, step: step.id() }
+        // Those of runs are not negative.
+        static NEXT: AtomicI64 = AtomicI64::new(i64::MIN);
+        let own = NEXT.fetch_add(1, Ordering::Relaxed);
+        Background { session: step.session().clone(), inter_op: step.inter_op().clone(), pool, step: own }
     }
 
     /// The session's resources.

@@ -39,7 +39,13 @@ impl Ahead {
             let coming = match input.next(cx).await {
                 Ok(Some(element)) => Coming::Call(cx.spawn(|cx| call(element, cx))),
                 Ok(None) => break,
-                Err(error) => Coming::Result(Err(error)),
+                Err(error) => {
+                    // That this call has no more time is nobody else's error.
+                    if let Err(over) = cx.check() {
+                        return Some(Err(over));
+                    }
+                    Coming::Result(Err(error))
+                }
             };
             self.0.push_back(coming);
         }

@@ -1,5 +1,6 @@
 //! What datasets and iterators are, and how kernels take and give them.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -176,7 +177,41 @@ pub(crate) fn with_inputs(dataset: &Arc<dyn Dataset>) -> Vec<Arc<dyn Dataset>> {
 }
 
 /// A dataset in a variant.
-pub(crate) struct DatasetValue(pub(crate) Arc<dyn Dataset>);
+pub(crate) struct DatasetValue(Option<Arc<dyn Dataset>>);
+
+impl Drop for DatasetValue {
+    /// Datasets in tensors of datasets go one after the other, however deep they are nested.
+    fn drop(&mut self) {
+        thread_local! {
+            /// Those that are to go, while one goes.
+            static GOING: RefCell<Option<Vec<Arc<dyn Dataset>>>> = const { RefCell::new(None) };
+        }
+        let Some(dataset) = self.0.take() else { return };
+        // A thread that ends has none: its datasets go as they are.
+        let first = GOING.try_with(|going| match &mut *going.borrow_mut() {
+            Some(others) => {
+                others.push(dataset);
+                None
+            }
+            none => {
+                *none = Some(Vec::new());
+                Some(dataset)
+            }
+        });
+        let mut next = first.ok().flatten();
+        while let Some(dataset) = next {
+            drop(dataset);
+            next = GOING.with(|going| {
+                let mut going = going.borrow_mut();
+                let next = going.as_mut().and_then(Vec::pop);
+                if next.is_none() {
+                    *going = None;
+                }
+                next
+            });
+        }
+    }
+}
 
 impl VariantValue for DatasetValue {
     fn type_name(&self) -> &'static str {
@@ -186,7 +221,7 @@ impl VariantValue for DatasetValue {
 
 /// A dataset in a tensor.
 pub(crate) fn to_tensor(dataset: Arc<dyn Dataset>) -> Tensor {
-    Tensor::scalar(Variant::new(DatasetValue(dataset)))
+    Tensor::scalar(Variant::new(DatasetValue(Some(dataset))))
 }
 
 /// The dataset that a tensor holds.
@@ -200,8 +235,8 @@ pub(crate) fn dataset_of(tensor: &Tensor) -> Result<Arc<dyn Dataset>> {
         "Dataset tensor must be a scalar of dtype DT_VARIANT."
     );
     match tensor.as_slice::<Variant>()?[0].get::<DatasetValue>() {
-        Some(DatasetValue(dataset)) => Ok(dataset.clone()),
-        None => bail!(InvalidArgument, "Tensor must be a Dataset object."),
+        Some(DatasetValue(Some(dataset))) => Ok(dataset.clone()),
+        _ => bail!(InvalidArgument, "Tensor must be a Dataset object."),
     }
 }
 
@@ -254,4 +289,21 @@ pub(crate) fn set_components(ctx: &mut RawContext<'_>, element: Element) -> Resu
         ctx.set_output_at(index, component)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::Elements;
+
+    #[test]
+    fn datasets_within_tensors_go_one_after_the_other() {
+        let spec = Spec { dtypes: vec![DataType::Variant], shapes: vec![PartialShape::unknown()] };
+        let mut tensor = to_tensor(Arc::new(Elements::new(&spec, Vec::new())));
+        for _ in 0..100_000 {
+            tensor = to_tensor(Arc::new(Elements::new(&spec, vec![vec![tensor]])));
+        }
+        // One inside of the other, they would need a stack of many megabytes.
+        drop(tensor);
+    }
 }

@@ -91,7 +91,7 @@ impl Transform for Skip {
         match input {
             UNKNOWN | INFINITE => input,
             _ if self.0 < 0 => 0,
-            known => (known - self.0).max(0),
+            known => known.wrapping_sub(self.0).max(0),
         }
     }
 
@@ -136,7 +136,10 @@ impl Transform for Shard {
             *at += i64::from(input.next(cx).await?.is_some());
         }
         let element = input.next(cx).await?;
-        *at += i64::from(element.is_some());
+        if element.is_none() {
+            return Ok(None);
+        }
+        *at += 1;
         // All shards look, so that all of them see it.
         while self.needs_all && *at < self.count {
             if input.next(cx).await?.is_none() {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kernlink::kernel::RawContext;
 use kernlink::resource::Resource;
-use kernlink::{Error, Result};
+use kernlink::{Code, Error, Result};
 
 use crate::context::{Cx, EndsWith, Shared};
 use crate::dataset::{Dataset, DatasetIterator, Element, Spec, with_inputs};
@@ -40,7 +40,12 @@ impl Running {
 
     /// The next element, or `None` at the end. Who comes first gets it first.
     pub(crate) async fn next(&self, cx: &Cx) -> Result<Option<Element>> {
-        self.iterator.take().await.next(cx).await
+        let next = self.iterator.take().await.next(cx).await;
+        // OUT_OF_RANGE is how the end is told, and no error may pass for it.
+        next.map_err(|error| match error.code() {
+            Code::OutOfRange => Error::internal(error.message()).context("an element could not be made"),
+            _ => error,
+        })
     }
 }
 

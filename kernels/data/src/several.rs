@@ -119,11 +119,11 @@ impl SeveralIterator {
                 Err(error) => _ = failed.get_or_insert(error),
             }
         }
-        if ends {
-            self.is_over = true;
-            return Ok(None);
+        self.is_over = ends;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((!ends).then_some(whole)),
         }
-        failed.map_or(Ok(Some(whole)), Err)
     }
 
     async fn concatenate(&mut self, cx: &Cx) -> Result<Option<Element>> {

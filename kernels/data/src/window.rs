@@ -118,7 +118,13 @@ impl Windows {
         while (buffer.len() as u64) < span && !input.is_over() {
             cx.check()?;
             match input.next(cx).await.transpose() {
-                Some(element) => buffer.push_back(element),
+                Some(element) => {
+                    if element.is_err() {
+                        // That this call has no more time is nobody else's error.
+                        cx.check()?;
+                    }
+                    buffer.push_back(element);
+                }
                 None => break,
             }
         }
