@@ -1,6 +1,6 @@
 //! Sparse and ragged tensors, sums of picked rows, sets.
 //!
-//! Kernels that only move elements are compiled once for all dtypes: see [`elements`].
+//! Kernels that only move elements are compiled once for all dtypes: see `elements`.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
