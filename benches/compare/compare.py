@@ -219,7 +219,7 @@ def compare(arguments, folder, threads):
             continue
         medians = [seconds(statistics.median(side)) for side in times]
         value, span = ratio(times, 0)
-        if item["kind"] == "op":
+        if item["kind"] in ("op", "pipeline", "csr"):
             single.append((value, [item["name"], *medians, f"{value:.2f}", span]))
             print(f"  {' | '.join(single[-1][1])}", file=sys.stderr, flush=True)
             continue

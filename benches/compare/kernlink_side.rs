@@ -186,8 +186,8 @@ fn build(item: &Item) -> Result<Work> {
         _ => Vec::new(),
     };
     let kind = text(item, "kind", "");
-    if kind == "model" || kind == "op" {
-        let mut work = Work::from_file(text(item, if kind == "op" { "graph" } else { "path" }, ""), inputs)?;
+    if matches!(kind, "model" | "op" | "pipeline" | "csr") {
+        let mut work = Work::from_file(text(item, if kind == "model" { "path" } else { "graph" }, ""), inputs)?;
         let names = |field: &str| match item.get(field) {
             Some(Value::String(name)) => vec![name.clone()],
             Some(Value::Array(names)) => names.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),

@@ -67,7 +67,11 @@ Kinds, with their own fields:
                  value, or {"dtype": NAME}}. table: describes the keys of a hash table, which is the op's table_handle.
                  init (false): the node `init`, which fills the table and assigns the variables, is run once before.
                  What is no constant goes through PlaceholderWithDefault, so that nothing is computed beforehand. The
-                 node is `y`. fetch, targets: lists of what is fetched and run
+                 node is `y`. fetch, targets: lists of what is fetched and run. Quantised operands are cast bit by bit from
+                 integers
+    pipeline     pipeline: a dataset of tensorflow_inputs.py, which the run makes and goes through; fetched is how many
+                 elements it has. Rewrites of datasets and autotuning, which would be done in each run, are off
+    csr          op: what is done with a CSR matrix of n rows and columns and that density, which the run makes
     median_pool  shape ([1,256,256,16]), window (3), padding ("SAME"): the median of every window, from stock ops:
                  ExtractImagePatches, Reshape to [N,H,W,k*k,C], Transpose, TopKV2 of the larger half, its last element
 
@@ -100,7 +104,7 @@ def parse_arguments():
 
 def load_tensorflow(onednn):
     """Import TensorFlow, which reads its switches from the environment when it is loaded."""
-    global tf, config_pb2, op_def_registry, tensor_util
+    global tf, config_pb2, op_def_registry, tensor_util, tensorflow_inputs
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     if onednn == "auto":
@@ -108,6 +112,7 @@ def load_tensorflow(onednn):
     else:
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1" if onednn == "on" else "0"
     import tensorflow as tf
+    import tensorflow_inputs
     from tensorflow.core.protobuf import config_pb2
     from tensorflow.python.framework import op_def_registry, tensor_util
 
@@ -317,6 +322,12 @@ def distinct(draw, shape):
 
 def described(work, about):
     """A value as items.py describes it."""
+    if "encoded" in about:
+        return tensorflow_inputs.encoded(work.random, about)
+    if "smooth" in about:
+        return tensorflow_inputs.smooth(work.random, about["smooth"], about["dtype"])
+    if "text" in about:
+        return tensorflow_inputs.strings(work.random, about)
     if "value" in about:
         return np.asarray(about["value"], object if about["dtype"] == "string" else about["dtype"])
     shape, (low, high) = about["shape"], about["range"]
@@ -327,11 +338,11 @@ def described(work, about):
             return np.vectorize(lambda number: word % number, [object])(numbers)
     elif about["dtype"] == "bool" or "int" in about["dtype"]:
         def draw(shape):
-            return work.random.randint(low, high, shape).astype(about["dtype"])
+            return work.random.randint(low, high, shape).astype(about["dtype"].removeprefix("q"))
     else:
         def draw(shape):
             values = work.random.uniform(low, high, shape)
-            if about["dtype"] == "complex64":
+            if about["dtype"].startswith("complex"):
                 values = values + 1j * work.random.uniform(low, high, shape)
             return values.astype(tf.as_dtype(about["dtype"]).as_numpy_dtype)
     if about.get("permutation"):
@@ -351,7 +362,12 @@ def op(work, item):
     def argument(about):
         if isinstance(about, list):
             return [argument(one) for one in about]
-        constant = tf.constant(described(work, about), tf.as_dtype(about["dtype"]))
+        dtype = tf.as_dtype(about["dtype"])
+        if dtype.is_quantized:
+            constant = tf.constant(described(work, about))
+            constant = tf.raw_ops.PlaceholderWithDefault(input=constant, shape=constant.shape)
+            return tf.raw_ops.Bitcast(input=constant, type=dtype)
+        constant = tf.constant(described(work, about), dtype)
         if about.get("constant"):
             return constant
         if about.get("variable"):
@@ -362,6 +378,8 @@ def op(work, item):
         return tf.raw_ops.PlaceholderWithDefault(input=constant, shape=constant.shape)
 
     def attr(value):
+        if isinstance(value, list):
+            return [attr(one) for one in value]
         return tf.as_dtype(value["dtype"]) if isinstance(value, dict) else value
 
     arguments = {name: argument(about) for name, about in item["operands"].items()}
@@ -380,10 +398,19 @@ def op(work, item):
     work.targets = item.get("targets", [])
 
 
+def pipeline(work, item):
+    tensorflow_inputs.pipeline(work, item)
+
+
+def csr(work, item):
+    tensorflow_inputs.csr(work, item)
+
+
 KINDS = {function.__name__: function
-         for function in (model, chain, wide, trivial, matmul, conv2d, elementwise, op, median_pool)}
+         for function in (model, chain, wide, trivial, matmul, conv2d, elementwise, op, median_pool,
+                          pipeline, csr)}
 KINDS["while"] = while_loop
-NO_GRAPPLER = {"chain", "wide", "trivial", "while", "op"}
+NO_GRAPPLER = {"chain", "wide", "trivial", "while", "op", "pipeline", "csr"}
 
 
 class Prepared:
