@@ -23,12 +23,6 @@ OPS = {op.name: op for op in record_signatures.op_list().op if not op.name.start
 
 DTYPES = [name for name in _dtypes.__all__ if name not in ("DType", "as_dtype")]
 
-# Ops whose functions have other defaults than TensorFlow's, each with the reason. Kernlink has none of them.
-OTHER_DEFAULTS = {
-    "SdcaOptimizer": "an ApiDef sets the default of `adaptative`",
-    "SdcaOptimizerV2": "an ApiDef sets the default of `adaptive`",
-}
-
 # What TensorFlow's docstrings say and Kernlink's do not, for it has no such classes.
 OTHER_WORDS = {
     "A `tf.TensorShape` or list of `ints`": "A shape, a list of `ints`",
@@ -75,7 +69,7 @@ def test_the_record_is_what_tensorflow_says() -> None:
 @pytest.mark.parametrize("name", OPS)
 def test_signature(name: str) -> None:
     function = _functions.make_from(declaration(OPS[name]), "function", __name__, by_name=True)
-    assert (parameters(function) == RECORD[name][1]) == (name not in OTHER_DEFAULTS)
+    assert parameters(function) == RECORD[name][1]
 
 
 def arguments_and_results(doc: str) -> str:
