@@ -7,6 +7,7 @@
 #[cfg(feature = "cli")]
 mod applications;
 mod checkpoint;
+mod coverage;
 #[cfg(all(feature = "array", feature = "io", feature = "lookup"))]
 mod files;
 mod golden;
