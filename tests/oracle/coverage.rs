@@ -72,7 +72,8 @@ fn faults(registry: &Registry, of_tensorflow: &BTreeSet<&str>, families: &[Famil
         }
     }
     let lacking = of_tensorflow.iter().filter(|op| !is_registered(registry, op) && !excused.contains_key(*op));
-    faults.extend(lacking.map(|op| format!("{op} has a kernel in TensorFlow, none here, and no reason in left_out.txt")));
+    faults
+        .extend(lacking.map(|op| format!("{op} has a kernel in TensorFlow, none here, and no reason in left_out.txt")));
     faults
 }
 
@@ -112,7 +113,9 @@ pub(crate) fn table(registry: &Registry, covered: &BTreeSet<&str>) -> String {
         let [here, tested] = [is_registered(registry, op), covered.contains(op)];
         *counts = [counts[0] + 1, counts[1] + usize::from(here), counts[2] + usize::from(tested)];
     }
-    let mut table = "| family | ops of TensorFlow with a kernel on the CPU | here | in golden cases |\n|---|---:|---:|---:|\n".to_owned();
+    let mut table =
+        "| family | ops of TensorFlow with a kernel on the CPU | here | in golden cases |\n|---|---:|---:|---:|\n"
+            .to_owned();
     let is_out = |family: &str| excused.iter().any(|out| out.name == family);
     let mut row = |name: &str, [all, here, tested]: [usize; 3]| {
         let _ = writeln!(table, "| {name} | {all} | {here} | {tested} |");
