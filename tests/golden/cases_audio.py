@@ -1,4 +1,4 @@
-"""Audio: WAV files, spectrograms, cepstra, features of small devices."""
+"""Audio: WAV files, spectrograms, cepstra, features of speech on small devices."""
 import struct
 
 import numpy as np

@@ -108,7 +108,6 @@ def more_lists(dtype):
 
 
 def failing():
-
     def reserve(c, shape=(2,), n=3, dtype="float"):
         return c.do("TensorListReserve", i32(list(shape)), i32(n), element_dtype=dtype)
 

@@ -1,4 +1,4 @@
-//! Audio: WAV files, spectrograms, cepstra, features of small devices.
+//! Audio: WAV files, spectrograms, cepstra, features of speech on small devices.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
