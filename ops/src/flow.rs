@@ -111,6 +111,51 @@ fn placeholder_with_default_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 )]
 pub struct Const;
 
+/// [`Const`] in the memory of the host, wherever the node is.
+#[register_op(
+    attr("value: tensor", "The tensor; its dtype is `dtype`."),
+    attr("dtype: type"),
+    output("output: dtype"),
+    shape_fn = shapes::unknown_shape,
+)]
+pub struct HostConst;
+
+/// A fact about factorials.
+#[register_op(output("fact: string", "A scalar."), shape_fn = shapes::scalar_shape)]
+pub struct Fact;
+
+/// The place of the device that the node is on among the types named; their number, if it is none of them.
+#[register_op(
+    attr("device_names: list(string)", "Types of devices, such as `CPU`."),
+    output("index: int32", "A scalar."),
+    stateful,
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct DeviceIndex;
+
+/// What functions of old hand their arguments on by: tensors of one dtype as tensors of their own, or the other way round.
+#[register_op(shape_fn = shapes::unknown_shape)]
+pub enum Arrays {
+    /// Tensors, one by one given, as a list of one dtype.
+    #[op(
+        attr("Tin: list(type) >= 1"),
+        attr("T: type"),
+        attr("N: int >= 1"),
+        input("input: Tin", "Tensors, all of dtype `T`."),
+        output("output: N * T")
+    )]
+    _ListToArray,
+    /// A list of one dtype as tensors, one by one given.
+    #[op(
+        attr("T: type"),
+        attr("N: int >= 1"),
+        attr("out_types: list(type) >= 1"),
+        input("input: N * T"),
+        output("output: out_types", "The tensors, all of dtype `T`.")
+    )]
+    _ArrayToList,
+}
+
 fn const_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let value: Tensor = c.attr("value")?;
     shapes::output_shape(c, c.make_shape_from_partial(&value.shape().into()))

@@ -30,6 +30,21 @@ pub enum Calls {
     StatefulPartitionedCall,
 }
 
+/// Calls `f` with `args` on another device.
+///
+/// Functions run on the host, so that of all devices only the host's own may be named.
+#[register_op(
+    input("target: string", "The device; what the name leaves open is this one's."),
+    input("args: Tin"),
+    output("output: Tout"),
+    attr("Tin: list(type)"),
+    attr("Tout: list(type)"),
+    attr("f: func", "What is called."),
+    stateful,
+    shape_fn = shapes::unknown_shape,
+)]
+pub struct RemoteCall;
+
 #[register_op(
     attr("Tin: list(type) >= 0"),
     attr("Tout: list(type) >= 0"),

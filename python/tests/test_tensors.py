@@ -428,3 +428,13 @@ def test_texts_of_tensors_and_variables() -> None:
     v = kl.Variable(3.14159)
     assert f"{v:.1f}" == "3.1" and f"{v}" == f"{np.float32(3.14159)}"
     assert v.ndim == 0 and v.item() == v.tolist() == pytest.approx(3.14159)
+
+
+def test_scalars_of_numpys_keep_their_values():
+    # What such a scalar says of its memory holds no longer than the question: one read the other's, or nobody's.
+    for scalar in [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.int64, np.complex64, np.dtype("bfloat16").type]:
+        values = [scalar(n) for n in range(1, 7)]
+        assert [int(item.real) for item in kl.raw_ops.Pack(values=values).tolist()] == [1, 2, 3, 4, 5, 6]
+        assert kl.raw_ops.Equal(x=scalar(3), y=scalar(3)).item() is True
+        assert kl.raw_ops.Equal(x=scalar(3), y=scalar(5)).item() is False
+        assert kl.raw_ops.Pack(values=values).dtype == kl.as_tensor(values[0]).dtype

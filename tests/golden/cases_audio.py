@@ -1,9 +1,9 @@
-"""Audio: WAV files, spectrograms, cepstra."""
+"""Audio: WAV files, spectrograms, cepstra, features of speech on small devices."""
 import struct
 
 import numpy as np
 
-from golden import R, T, bad, f32, i32, many, one
+from golden import R, T, Case, bad, f32, i32, many, one
 
 
 def file(data):
@@ -114,8 +114,47 @@ def cepstra():
     yield from bad(op, "float", "one-frequency", [power(1, 2, 1), i32(8000)], static=False)
 
 
+def speech(samples, seed=0, loudness=9000):
+    """Tones that rise, in noise, as samples of 16 bits."""
+    at = np.arange(samples)
+    noise = R("float", samples, seed).array * loudness / 8 if samples else 0
+    return T("int16", np.clip(np.sin(at * at / 4e4 + seed) * loudness + noise, -32768, 32767).astype(np.int16))
+
+
+def features():
+    op = "AudioMicrofrontend"
+    for d in ("uint16", "float"):
+        for samples in (0, 399, 400, 1000, 4001):
+            yield one(op, d, f"{samples}", [speech(samples)], out_type=d)
+        for rate, size, step in ((8000, 25, 10), (16000, 30, 20), (44100, 20, 20), (11025, 64, 7), (48000, 5, 5), (16000, 100, 3), (1000, 40, 1)):
+            yield one(op, d, f"window-{rate}-{size}-{step}", [speech(6000, 1)], sample_rate=rate, window_size=size, window_step=step, upper_band_limit=rate * 0.4, num_channels=20, out_type=d)
+        for channels, lower, upper in ((1, 125.0, 7500.0), (40, 0.0, 7900.0), (100, 20.5, 5000.0), (0, 125.0, 7500.0), (7, 300.0, 301.0)):
+            yield one(op, d, f"bands-{channels}-{lower}-{upper}", [speech(2000, 2)], num_channels=channels, lower_band_limit=lower, upper_band_limit=upper, out_type=d)
+        for name, attrs in (("plain", {}), ("bits", {"smoothing_bits": 4}), ("still", {"even_smoothing": 0.0, "odd_smoothing": 0.0}), ("fast", {"even_smoothing": 1.0, "odd_smoothing": 0.5}), ("all", {"min_signal_remaining": 1.0}), ("none", {"min_signal_remaining": 0.0})):
+            for pcan in (False, True):
+                for log in (False, True):
+                    yield one(op, d, f"noise-{name}-{pcan}-{log}", [speech(3000, 3)], enable_pcan=pcan, enable_log=log, out_type=d, **attrs)
+        for strength, offset, bits in ((0.5, 80.0, 21), (0.95, 0.0, 21), (1.5, 200.0, 18), (0.0, 1.0, 24)):
+            yield one(op, d, f"gain-{strength}-{offset}-{bits}", [speech(3000, 4)], enable_pcan=True, pcan_strength=strength, pcan_offset=offset, gain_bits=bits, out_type=d)
+        for shift in (0, 3, 10, 14):
+            yield one(op, d, f"scale{shift}", [speech(1500, 5)], scale_shift=shift, out_type=d)
+        for divisor in (1, 3, 64, -1, -7):
+            yield one(op, d, f"divided{divisor}", [speech(1500, 5)], out_scale=divisor, out_type=d)
+        for left, right, stride in ((1, 0, 1), (0, 2, 1), (3, 3, 3), (0, 0, 4), (5, 1, 2), (-1, 2, 1), (2, -1, 1)):
+            for padding in (False, True):
+                yield one(op, d, f"context-{left}-{right}-{stride}-{padding}", [speech(1300, 6)], left_context=left, right_context=right, frame_stride=stride, zero_padding=padding, out_type=d)
+        for name, samples in (("silence", [0] * 900), ("loud", [32767, -32768] * 450), ("lowest", [-32768] * 900), ("quiet", [0, 1, 0, -1] * 225), ("pulse", [0] * 500 + [20000] + [0] * 399)):
+            yield one(op, d, name, [T("int16", samples)], out_type=d)
+    yield from bad(op, "uint16", "rank", [T("int16", np.zeros((2, 400)))])
+    for name, attrs in (("beyond", {"upper_band_limit": 8100.0}), ("slow", {"sample_rate": 8000}), ("one-sample", {"window_size": 1, "sample_rate": 1000, "window_step": 1})):
+        case = Case(f"{op}/uint16/error-{name}", fails=True)
+        case.apply(op, [speech(900)], **attrs)
+        yield case
+
+
 def cases():
     yield from decode()
     yield from encode()
     yield from spectrograms()
     yield from cepstra()
+    yield from features()

@@ -1,7 +1,7 @@
 """Constants in every encoding, placeholders with defaults, identities and control dependencies."""
 import numpy as np
 
-from golden import NUMPY, Case, allowed_dtypes, bad, enum, f32, i32, many, one, R, tensor_pb2
+from golden import NUMPY, T, Case, allowed_dtypes, bad, enum, f32, i32, many, one, R, tensor_pb2
 
 EVERY = [d for d in NUMPY]
 
@@ -108,3 +108,13 @@ def cases():
             x = case.apply("AddV2", [(x, "float"), (y, "float")], name=f"n{k}")
         case.values = case.values[-1:]
         yield case
+    yield one("Fact", "string", "fact", [])
+    for d, value in (("float", f32([1.5, -2])), ("int32", i32(3)), ("string", T("string", np.array([b"a", b""], object))), ("bool", T("bool", [[True], [False]])), ("double", T("double", np.zeros((0, 2))))):
+        yield one("HostConst", d, "value", [], value=value, dtype=d)
+    for name, types in (("first", ["CPU", "GPU"]), ("second", ["GPU", "CPU"]), ("missing", ["GPU", "TPU"]), ("none", []), ("other-words", ["cpu", "/device:CPU:0"]), ("twice", ["CPU", "CPU"])):
+        yield one("DeviceIndex", "int32", name, [], device_names=types)
+    for d in ("float", "double", "half", "int32", "string", "bool"):
+        given = [numbers(d) if d not in ("string", "bool") else T(d, np.array([b"x", b"yz"], object) if d == "string" else [True, False]) for _ in range(3)]
+        yield one("_ListToArray", d, "three", [given], Tin=[d] * 3, T=d, N=3)
+        yield one("_ArrayToList", d, "three", [given], T=d, N=3, out_types=[d] * 3)
+        yield one("_ListToArray", d, "one", [given[:1]], Tin=[d], T=d, N=1)

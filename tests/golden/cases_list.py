@@ -1,4 +1,6 @@
 """Lists, maps and optionals: values of dtype variant, so that every case is a chain of nodes."""
+import numpy as np
+
 from golden import Case, R, T, f32, i32, i64
 
 DTYPES = ["bfloat16", "bool", "complex128", "complex64", "double", "float", "half", "int16", "int32", "int64", "int8",
@@ -27,6 +29,12 @@ class Chain:
 
 def chain(op, dtype, tag, fails=False):
     return Chain(f"{op}/{dtype}/{'error-' if fails else ''}{tag}", fails)
+
+
+def bad(op, tag, build):
+    c = chain(op, "float", tag, fails=True)
+    build(c)
+    return c.case
 
 
 def lists(dtype):
@@ -100,11 +108,6 @@ def more_lists(dtype):
 
 
 def failing():
-    def bad(op, tag, build):
-        c = chain(op, "float", tag, fails=True)
-        build(c)
-        return c.case
-
     def reserve(c, shape=(2,), n=3, dtype="float"):
         return c.do("TensorListReserve", i32(list(shape)), i32(n), element_dtype=dtype)
 
@@ -314,6 +317,30 @@ def others():
         yield c.case
 
 
+def composites():
+    """Composite tensors; classes of types are those of messages: field 1 of `TypeSpecProto`, which is field 1."""
+    first, to = "CompositeTensorVariantFromComponents", "CompositeTensorVariantToComponents"
+    ragged = b"\n\x02\x08\x03"
+    sorts = {"none": b"", "ragged": ragged, "sparse": b"\n\x02\x08\x01", "extension": b"\n\x12\x08\x0c\x1a\x0eregistered.Name"}
+    for name, metadata in sorts.items():
+        for types in ([], ["float"], ["int32", "string"], ["double", "bool", "int64", "float"]):
+            c = Chain(f"{first}/{'-'.join(types)}/{name}")
+            parts = [(f32([1, 2]) if d in ("float",) else T(d, np.array([b"a"], object) if d == "string" else [[1], [0]])) for d in types]
+            value = c.do(first, parts, metadata=metadata, Tcomponents=types)
+            if types:
+                c.see(to, value, metadata=metadata, Tcomponents=types)
+            yield c.case
+    make = lambda c, metadata=b"": c.do(first, [f32([1]), i32(2)], metadata=metadata, Tcomponents=["float", "int32"])
+    good = ["float", "int32"]
+    yield bad(to, "class", lambda c: c.see(to, make(c), metadata=ragged, Tcomponents=good))
+    yield bad(to, "other-class", lambda c: c.see(to, make(c, ragged), metadata=b"", Tcomponents=good))
+    yield bad(to, "count", lambda c: c.see(to, make(c), metadata=b"", Tcomponents=["float"]))
+    yield bad(to, "dtype", lambda c: c.see(to, make(c), metadata=b"", Tcomponents=["float", "float"]))
+    yield bad(to, "metadata", lambda c: c.see(to, make(c), metadata=b"\xff\xff", Tcomponents=good))
+    yield bad(to, "no-composite", lambda c: c.see(to, c.do("OptionalNone"), metadata=b"", Tcomponents=good))
+    yield bad(first, "metadata", lambda c: c.see(to, make(c, b"\n\x05"), metadata=b"", Tcomponents=good))
+
+
 def cases():
     for dtype in DTYPES:
         yield from lists(dtype)
@@ -324,3 +351,4 @@ def cases():
     yield c.case
     yield from others()
     yield from failing()
+    yield from composites()

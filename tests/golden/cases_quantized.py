@@ -220,6 +220,18 @@ def images():
         yield from bad(op, "quint8", name, inputs, static=name != "zero")
 
 
+def calibrated():
+    op = "CustomAggregator"
+    for bins in (0, 1, 2, 4, 16, 512):
+        for k, shape in enumerate(((5,), (3, 4), (), (0,), (1000,))):
+            for scale in (1.0, 300.0, 1e-3):
+                yield one(op, "float", f"{k}-{bins}-{scale}", [R("float", shape, k, scale)], id="x", calibration_method=1, num_bins=bins)
+    for name, values in (("same", [3, 3]), ("zeros", [0, 0]), ("below", [-3]), ("whole", [0, 1, 2, 3, 4]), ("infinite", [np.inf, 1]), ("far", [1e38, -1e38, 3e38, -3e38]), ("powers", [1, 2, 4, 8, 16, 32])):
+        for bins in (3, 4, 5):
+            yield one(op, "float", f"{name}-{bins}", [f32(values)], id="y", calibration_method=5, num_bins=bins, min_percentile=1.0, max_percentile=99.0)
+    yield from bad(op, "float", "method", [f32([1])], static=False, id="x", calibration_method=0, num_bins=4)
+
+
 def cases():
-    for part in (conversions, requantized, arithmetic, images):
+    for part in (calibrated, conversions, requantized, arithmetic, images):
         yield from part()

@@ -300,6 +300,25 @@ def variables():
         yield from bad("NonDeterministicInts", d, "shape-float", [f32([1])], dtype=d)
 
 
+def rounded():
+    op = "StochasticCastToInt"
+    edges = [0.5, -0.5, 1.25, -1.75, 2.0, -3.0, 126.5, 127.0, 127.5, -128.5, 300.0, -300.0, 32766.5, 4e4, 2147483520.0, 3e9, -3e9, np.inf, -np.inf, np.nan, 0.0, 1e-3, -1e-3]
+    for d in ("float", "half", "bfloat16", "double"):
+        for to in ("int8", "int16", "int32"):
+            for key, counter in ((1, [0, 0]), (2**64 - 1, [5, 2**63])):
+                k = [u64([key]), u64(counter), i32(1)]
+                with np.errstate(over="ignore"):
+                    yield one(op, d, f"{to}-edges-{key}", [T(d, edges), *k], Tin=d, Tout=to)
+                for shape in ((), (0,), (1,), (7,), (8,), (9,), (33,), (4, 5, 6)):
+                    yield one(op, d, f"{to}-{'x'.join(map(str, shape))}-{key}", [R(d, shape, scale=20.0), *k], Tin=d, Tout=to)
+        yield one(op, d, "automatic", [R(d, (9,), scale=20.0), u64([3]), u64([1, 2, 3]), i32(3)], Tin=d, Tout="int16")
+    good = [f32([0.5]), u64([1]), u64([0, 0]), i32(1)]
+    for name, place, value in (("key", 1, u64([1, 2])), ("key-scalar", 1, u64(1)), ("counter", 2, u64(1)), ("alg", 3, i32([1]))):
+        yield from bad(op, "float", name, [value if k == place else x for k, x in enumerate(good)], Tin="float", Tout="int8")
+    for alg in (0, 2):
+        yield from bad(op, "float", f"algorithm{alg}", [*good[:3], i32(alg)], static=False, Tin="float", Tout="int8")
+
+
 def cases():
-    for part in (stateful, stateless, keys, truncated, rows, gammas, poissons, binomials, indices, variables):
+    for part in (rounded, stateful, stateless, keys, truncated, rows, gammas, poissons, binomials, indices, variables):
         yield from part()

@@ -31,5 +31,8 @@ fn every_case_passes_and_the_table_says_how_many() {
         total.failures.iter().map(|(case, reason)| format!("{case}: {reason}\n")).collect();
     assert!(failures.is_empty(), "{} of {} cases fail:\n{}", failures.len(), total.cases, String::from_iter(failures));
     // It is only right as long as every case passes, so failures are reported before it.
-    support::check_coverage("coverage", &table, "--features cli --test oracle golden");
+    let command = "--features cli --test oracle golden";
+    support::check_coverage("coverage", &table, command);
+    #[cfg(feature = "cli")]
+    support::check_coverage("ops by family", &crate::coverage::table(&registry, &total.ops()), command);
 }

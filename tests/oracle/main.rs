@@ -7,6 +7,9 @@
 #[cfg(feature = "cli")]
 mod applications;
 mod checkpoint;
+// Partial builds lack ops of its list.
+#[cfg(feature = "cli")]
+mod coverage;
 #[cfg(all(feature = "array", feature = "io", feature = "lookup"))]
 mod files;
 mod golden;

@@ -1,9 +1,10 @@
-//! Audio: WAV files, spectrograms, cepstra.
+//! Audio: WAV files, spectrograms, cepstra, features of speech on small devices.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
 mod mfcc;
+mod microfrontend;
 mod spectrogram;
 mod wav;
 

@@ -1,5 +1,7 @@
 //! Values and flow: constants, placeholders, identities. No element is copied.
 
+use kernlink::device::DeviceName;
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
@@ -24,16 +26,18 @@ fn placeholder_kernel(attrs: &Attrs<ops::Placeholder>, ctx: &mut KernelContext<'
 }
 
 /// The value, if its dtype is that of the node.
-fn value(ctx: &KernelConstruction<'_, ops::Const>) -> Result<Tensor> {
-    let attrs = ctx.attrs();
+fn of_dtype(value: &Tensor, dtype: DataType) -> Result<Tensor> {
     ensure!(
-        attrs.value.dtype() == attrs.dtype,
+        value.dtype() == dtype,
         InvalidArgument,
-        "Type mismatch between value ({}) and dtype ({})",
-        attrs.value.dtype(),
-        attrs.dtype
+        "Type mismatch between value ({}) and dtype ({dtype})",
+        value.dtype()
     );
-    Ok(attrs.value.clone())
+    Ok(value.clone())
+}
+
+fn value(ctx: &KernelConstruction<'_, ops::Const>) -> Result<Tensor> {
+    of_dtype(&ctx.attrs().value, ctx.attrs().dtype)
 }
 
 #[register_kernel(device = Cpu, system, cheap, state = value)]
@@ -87,4 +91,51 @@ fn no_op(_: &mut KernelContext<'_, ops::NoOp>) -> Result<()> {
 #[register_kernel(device = Default, T = [int32, resource, string], host_memory = ["input", "output"], cheap)]
 fn ref_identity(ctx: &mut KernelContext<'_, ops::RefIdentity>) -> Result<()> {
     ctx.forward_reference(ops::RefIdentity::INPUT, ops::RefIdentity::OUTPUT)
+}
+
+fn host_value(ctx: &KernelConstruction<'_, ops::HostConst>) -> Result<Tensor> {
+    of_dtype(&ctx.attrs().value, ctx.attrs().dtype)
+}
+
+#[register_kernel(device = Cpu, cheap, state = host_value)]
+#[register_kernel(device = Default, cheap, host_memory = ["output"])]
+fn host_constant(value: &Tensor, ctx: &mut KernelContext<'_, ops::HostConst>) -> Result<()> {
+    ctx.set_output(ops::HostConst::OUTPUT, value.clone())
+}
+
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, cheap, host_memory = ["fact"])]
+fn fact(ctx: &mut KernelContext<'_, ops::Fact>) -> Result<()> {
+    ctx.set_output(ops::Fact::FACT, Tensor::from("0! == 1"))
+}
+
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, cheap, host_memory = ["index"])]
+fn device_index(attrs: &Attrs<ops::DeviceIndex>, ctx: &mut KernelContext<'_, ops::DeviceIndex>) -> Result<()> {
+    let own = DeviceName::parse(ctx.device_name())?.device_type;
+    let place =
+        attrs.device_names.iter().position(|name| own.as_deref().is_some_and(|own| name.as_bytes() == own.as_bytes()));
+    let index = place.unwrap_or(attrs.device_names.len()) as i32;
+    ctx.set_output(ops::DeviceIndex::INDEX, Tensor::from(index))
+}
+
+/// Tensors as they are, whose dtypes the attrs say twice.
+#[register_kernel(device = Cpu, cheap, op = [ops::_ListToArray, ops::_ArrayToList])]
+#[register_kernel(device = Default, cheap, op = [ops::_ListToArray, ops::_ArrayToList], T = [double, float, half])]
+#[register_kernel(
+    device = Default, cheap, op = [ops::_ListToArray, ops::_ArrayToList], T = [int32], host_memory = ["input", "output"]
+)]
+fn hand_on_all(ctx: &mut RawContext<'_>) -> Result<()> {
+    ensure!(
+        ctx.num_inputs() == ctx.num_outputs(),
+        InvalidArgument,
+        "{} tensors cannot become {}",
+        ctx.num_inputs(),
+        ctx.num_outputs()
+    );
+    for index in 0..ctx.num_inputs() {
+        let (given, wanted) = (ctx.input_at(index)?.dtype(), ctx.output_dtype_at(index)?);
+        ensure!(given == wanted, InvalidArgument, "tensor {index} is {given} and cannot be {wanted}");
+    }
+    hand_on(ctx)
 }

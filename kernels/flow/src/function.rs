@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use kernlink::attr::{AttrValue, FunctionRef};
+use kernlink::device::DeviceName;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
 use kernlink::gradient::gradient_function;
@@ -107,6 +108,39 @@ impl AsyncOpKernel<O> for Call {
 
     async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let arguments = arguments(ctx, 0)?;
+        let results = ctx.call(&self.function, arguments).await?;
+        set_outputs(ctx, results)
+    }
+}
+
+/// Calls a function on the device that input 0 names, which must be the host's.
+struct RemoteCalls {
+    function: Arc<dyn Function>,
+}
+
+#[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["target", "args", "output"])]
+impl AsyncOpKernel<ops::RemoteCall> for RemoteCalls {
+    fn new(ctx: &KernelConstruction<'_, ops::RemoteCall>) -> Result<Self> {
+        let function = ctx.function(&ctx.attrs().f)?;
+        check_results(&function, &ctx.attrs().f, &ctx.attrs().Tout)?;
+        Ok(Self { function })
+    }
+
+    async fn compute(&self, ctx: &mut KernelContext<'_, ops::RemoteCall>) -> Result<()> {
+        let target = ctx.input_at(0)?;
+        let [name] = target.as_slice::<TString>()? else {
+            bail!(InvalidArgument, "target must be one string, not of shape {}", target.shape());
+        };
+        let name = String::from_utf8_lossy(name.as_bytes()).into_owned();
+        let device = DeviceName::parse(&name)?;
+        let host = DeviceName::parse("/job:localhost/replica:0/task:0/device:CPU:0")?;
+        ensure!(
+            device.merged(&host).is_some(),
+            Internal,
+            "a function cannot be called on {name}: only on the host, which is {host}"
+        );
+        let arguments = arguments(ctx, 1)?;
         let results = ctx.call(&self.function, arguments).await?;
         set_outputs(ctx, results)
     }

@@ -68,7 +68,8 @@ impl ByShifts {
 
     #[inline(always)]
     fn number(&self, number: QInt32) -> QUInt8 {
-        let moved = (i64::from(number.0).wrapping_mul(self.scale) >> 32).wrapping_add(self.offset);
+        // Eigen's numbers of 32 bits become others by way of `float`, which rounds those beyond 2^24.
+        let moved = ((number.0 as f32 as i64).wrapping_mul(self.scale) >> 32).wrapping_add(self.offset);
         QUInt8((moved >> Self::SHIFT).clamp(0, 255) as u8)
     }
 }

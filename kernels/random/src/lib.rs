@@ -24,6 +24,7 @@ mod multinomial;
 mod poisson;
 mod real;
 mod shuffle;
+mod stochastic_cast;
 mod truncated;
 
 use kernlink_geometry::random::{philox, source};

@@ -283,11 +283,13 @@ fn found_by_hardware(size: i64, whole: i64, rank: usize, k: i64, recall: f32) ->
     if k == 1 {
         return tile;
     }
-    let needed = ((1.0 - k as f64) / f64::from(recall).ln()) as i64;
-    let kept = needed.max(tile).min(size);
+    // For no element at all the number lies below zero: the largest of all to TensorFlow, whose numbers have no sign.
+    let needed = (1.0 - k as f64) / f64::from(recall).ln();
+    let kept = if needed <= -1.0 { size } else { (needed as i64).max(tile).min(size) };
     let Some(halvings @ 1..) = (whole / kept).checked_ilog2() else { return size };
     let tiles = (size as u64).div_ceil(tile as u64);
-    let halvings = halvings.min(tiles.checked_ilog2().unwrap_or(0));
+    // Only whole tiles count here.
+    let halvings = halvings.min((size / tile).cast_unsigned().next_power_of_two().ilog2());
     (tiles.div_ceil(1 << halvings) as i64).saturating_mul(tile)
 }
 

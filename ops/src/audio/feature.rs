@@ -50,3 +50,57 @@ fn spectrogram_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     },
 )]
 pub struct Mfcc;
+
+/// The loudness of the bands of speech, in whole numbers, as small devices compute it.
+///
+/// Windows are weighted by Hann's function; their spectra, of 16 bits, are summed in bands of the mel scale. Of that is
+/// taken what stays the same for long, the noise; a gain that evens out loudness and a logarithm follow, if they are
+/// wanted.
+#[register_op(
+    attr("sample_rate: int = 16000", "Samples in a second."),
+    attr("window_size: int = 25", "The milliseconds of a window."),
+    attr("window_step: int = 10", "How many milliseconds windows are apart."),
+    attr("num_channels: int = 32", "The bands of the mel scale."),
+    attr("upper_band_limit: float = 7500.0", "The highest frequency of a band, in hertz."),
+    attr("lower_band_limit: float = 125.0", "The lowest frequency of a band, in hertz."),
+    attr("smoothing_bits: int = 10", "Bits behind the point while noise is taken away."),
+    attr("even_smoothing: float = 0.025", "How fast the noise of bands with even numbers is learned, from 0 to 1."),
+    attr("odd_smoothing: float = 0.06", "How fast the noise of bands with odd numbers is learned, from 0 to 1."),
+    attr("min_signal_remaining: float = 0.05", "The part of a band that is left at least."),
+    attr("enable_pcan: bool = false", "Whether the gain of each band is evened out."),
+    attr("pcan_strength: float = 0.95", "The power of the noise by which the gain falls."),
+    attr("pcan_offset: float = 80.0", "What is added to the noise before."),
+    attr("gain_bits: int = 21", "Bits behind the point of the gain."),
+    attr("enable_log: bool = true", "Whether logarithms are given."),
+    attr("scale_shift: int = 6", "The power of two times which logarithms are given."),
+    attr("left_context: int = 0", "How many windows before its own a row has."),
+    attr("right_context: int = 0", "How many windows after its own a row has."),
+    attr("frame_stride: int = 1", "Every how manieth window has a row."),
+    attr("zero_padding: bool = false", "Whether zeros stand for windows that there are not, and not the nearest ones."),
+    attr("out_scale: int = 1", "What all values are divided by."),
+    attr("out_type: {uint16, float} = DT_UINT16"),
+    input("audio: int16", "Samples, a vector."),
+    output("filterbanks: out_type", "`[rows, windows in a row * num_channels]`"),
+    shape_fn = microfrontend_shape,
+)]
+pub struct AudioMicrofrontend;
+
+fn microfrontend_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let input = c.with_rank(c.input(0), 1)?;
+    let number = |name: &str| c.attr::<i64>(name);
+    let thousands = number("sample_rate")? / 1000;
+    let (size, step) = (number("window_size")? * thousands, number("window_step")? * thousands);
+    let frames = match c.value(c.dim(input, 0)) {
+        // TensorFlow takes an unknown number of samples for too few.
+        None => c.make_dim(0),
+        Some(samples) if samples < size => c.make_dim(0),
+        Some(_) => {
+            let beyond = c.subtract(c.dim(input, 0), size)?;
+            let steps = c.divide(beyond, step, false)?;
+            c.add(c.divide(steps, number("frame_stride")?, false)?, 1)?
+        }
+    };
+    let together = 1 + number("left_context")? + number("right_context")?;
+    let features = c.multiply(c.make_dim(number("num_channels")?), together)?;
+    shapes::output_shape(c, c.make_shape([frames, features]))
+}

@@ -117,3 +117,19 @@ fn key_counter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// The algorithm that suits the device, a scalar.
 #[register_op(output("alg: int32"), stateful, shape_fn = shapes::scalar_shape)]
 pub struct StatelessRandomGetAlg;
+
+/// Numbers rounded up or down at random, the nearer the likelier, to integers; what is beyond these is cut, NaN becomes 0.
+#[register_op(
+    attr("Tin: {half, bfloat16, float, double}"),
+    attr("Tout: {int8, int16, int32}"),
+    input("input: Tin"),
+    input("key: uint64", "One number."),
+    input("counter: uint64", "Two numbers for Philox; more are ignored."),
+    input("alg: int32", "The algorithm, a scalar."),
+    output("output: Tout"),
+    shape_fn = |c| {
+        key_counter_alg(c, 1)?;
+        shapes::unchanged_shape(c)
+    },
+)]
+pub struct StochasticCastToInt;

@@ -1,5 +1,6 @@
 """Writes ops.pb: TensorFlow's own OpDefs of every op that ../../src declares, without documentation; and the names of its
-other ops, ../../src/lacking.txt, but for those of its own tests.
+other ops, ../../src/lacking.txt, but for those of its own tests; and of those with a kernel on the CPU,
+../../../tests/oracle/data/cpu_ops.txt.
 
 Needs TensorFlow (tests/golden/requirements.txt says which version). Run it after declaring an op:
 
@@ -12,7 +13,7 @@ import textwrap
 
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.client import pywrap_tf_session
-from tensorflow.python.framework import test_ops
+from tensorflow.python.framework import kernels, test_ops
 
 HERE = pathlib.Path(__file__).parent
 
@@ -40,6 +41,11 @@ def of_tests():
     return {*wrapped, "ConstructionFails"}
 
 
+def write(path, names):
+    text = textwrap.fill(" ".join(names), 120, break_long_words=False, break_on_hyphens=False)
+    (HERE / path).write_text(text + "\n", encoding="utf-8")
+
+
 def main():
     buffer = pywrap_tf_session.TF_GetAllOpList()
     known = {op.name: op for op in op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(buffer)).op}
@@ -57,8 +63,10 @@ def main():
             arg.ClearField("experimental_full_type")
     (HERE / "ops.pb").write_bytes(ops.SerializeToString(deterministic=True))
     lacking = sorted(set(known) - set(declared()) - of_tests())
-    text = textwrap.fill(" ".join(lacking), 120, break_long_words=False, break_on_hyphens=False)
-    (HERE / "../../src/lacking.txt").write_text(text + "\n", encoding="utf-8")
+    write("../../src/lacking.txt", lacking)
+    # Kernels with a label are asked for by it: oneDNN's, which its pass over the graph puts in, and those of tests.
+    of_cpu = {kernel.op for kernel in kernels.get_all_registered_kernels().kernel if kernel.device_type == "CPU" and not kernel.label}
+    write("../../../tests/oracle/data/cpu_ops.txt", sorted(of_cpu & set(known) - of_tests()))
     print(f"{len(ops.op)} ops, {len(lacking)} lacking")
 
 

@@ -1,6 +1,7 @@
 //! Lists, maps and optionals that are values.
 
 mod access;
+mod composite;
 mod concat;
 mod make;
 mod optional;

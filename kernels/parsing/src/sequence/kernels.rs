@@ -2,13 +2,21 @@
 
 use kernlink::dtype::TString;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::scratch;
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::SequenceAttrs;
 use kernlink_ops::{ParseSequenceExample, ParseSequenceExampleV2};
 
-use super::{Attrs, Batch, parse};
+use super::{Attrs, Batch, Parsed, parse};
+
+/// Sets all outputs, which come in the same order in both ops: the first has no ragged ones.
+fn set_outputs(ctx: &mut RawContext<'_>, context: Parsed, lists: Parsed) -> Result<()> {
+    let of_context = context.sparse.into_iter().chain([context.dense, context.ragged_values, context.outer_splits]);
+    let last = [lists.dense, lists.lengths, lists.ragged_values, lists.outer_splits, lists.inner_splits];
+    let all = of_context.chain(lists.sparse).chain(last).flatten();
+    all.enumerate().try_for_each(|(index, tensor)| ctx.set_output_at(index, tensor))
+}
 
 struct ParseSequenceExampleKernel {
     context: Attrs,
@@ -70,17 +78,7 @@ impl OpKernel<ParseSequenceExample> for ParseSequenceExampleKernel {
         ];
         let defaults = ctx.input_list(Op::CONTEXT_DENSE_DEFAULTS);
         let [context, lists] = parse([&self.context, &self.lists], keys, defaults, &self.may_miss, &batch)?;
-        let [indices, values, shapes] = context.sparse;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::CONTEXT_DENSE_VALUES, context.dense)?;
-        let [indices, values, shapes] = lists.sparse;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::FEATURE_LIST_DENSE_VALUES, lists.dense)?;
-        ctx.set_output_list(Op::FEATURE_LIST_DENSE_LENGTHS, lists.lengths)
+        set_outputs(ctx, context, lists)
     }
 }
 
@@ -135,21 +133,6 @@ impl OpKernel<ParseSequenceExampleV2> for ParseSequenceExampleV2Kernel {
         let may_miss = ctx.input(Op::FEATURE_LIST_DENSE_MISSING_ASSUMED_EMPTY)?.as_slice::<bool>()?;
         let defaults = ctx.input_list(Op::CONTEXT_DENSE_DEFAULTS);
         let [context, lists] = parse([&self.context, &self.lists], keys, defaults, may_miss, &batch)?;
-        let [indices, values, shapes] = context.sparse;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::CONTEXT_SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::CONTEXT_DENSE_VALUES, context.dense)?;
-        ctx.set_output_list(Op::CONTEXT_RAGGED_VALUES, context.ragged_values)?;
-        ctx.set_output_list(Op::CONTEXT_RAGGED_ROW_SPLITS, context.outer_splits)?;
-        let [indices, values, shapes] = lists.sparse;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::FEATURE_LIST_SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::FEATURE_LIST_DENSE_VALUES, lists.dense)?;
-        ctx.set_output_list(Op::FEATURE_LIST_DENSE_LENGTHS, lists.lengths)?;
-        ctx.set_output_list(Op::FEATURE_LIST_RAGGED_VALUES, lists.ragged_values)?;
-        ctx.set_output_list(Op::FEATURE_LIST_RAGGED_OUTER_SPLITS, lists.outer_splits)?;
-        ctx.set_output_list(Op::FEATURE_LIST_RAGGED_INNER_SPLITS, lists.inner_splits)
+        set_outputs(ctx, context, lists)
     }
 }

@@ -1,0 +1,47 @@
+//! CustomAggregator.
+
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
+use kernlink::{Result, bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::CustomAggregator;
+
+struct AggregatorKernel {
+    bins: usize,
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<CustomAggregator> for AggregatorKernel {
+    fn new(ctx: &KernelConstruction<'_, CustomAggregator>) -> Result<Self> {
+        ensure!(ctx.attrs().calibration_method != 0, Aborted, "The calibration method must be specified.");
+        match i32::try_from(ctx.attrs().num_bins) {
+            Ok(bins @ 0..) => Ok(Self { bins: bins as usize }),
+            _ => bail!(InvalidArgument, "num_bins must be an int32 from 0 on, not {}", ctx.attrs().num_bins),
+        }
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, CustomAggregator>) -> Result<()> {
+        let input = ctx.input(CustomAggregator::INPUT)?.clone();
+        let values = input.as_slice::<f32>()?;
+        // A NaN is passed over, but for the first value.
+        let least = values.iter().copied().fold(f32::INFINITY, |a, b| if b < a { b } else { a });
+        let greatest = values.iter().copied().fold(f32::NEG_INFINITY, |a, b| if a < b { b } else { a });
+        let mut histogram = ctx.allocate_output(CustomAggregator::HISTOGRAM, [self.bins])?;
+        let counts = histogram.as_mut_slice::<i64>()?;
+        counts.fill(0);
+        if let Some(last) = self.bins.checked_sub(1) {
+            let width = ((greatest - least) / self.bins as f32).log2().ceil().exp2();
+            let start = (least / width).floor() * width;
+            for &value in values {
+                // As processors make integers of NaN and what is too large: the lowest.
+                let place = ((value - start) / width).floor();
+                let place = if place < 2_147_483_648.0 { place as i32 } else { i32::MIN };
+                counts[usize::try_from(place).unwrap_or(0).min(last)] += 1;
+            }
+        }
+        ctx.set_output(CustomAggregator::OUTPUT, input.clone())?;
+        ctx.set_output(CustomAggregator::MIN, Tensor::from(least))?;
+        ctx.set_output(CustomAggregator::MAX, Tensor::from(greatest))?;
+        ctx.set_output(CustomAggregator::HISTOGRAM, histogram)
+    }
+}

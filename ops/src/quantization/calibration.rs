@@ -1,0 +1,31 @@
+//! What is learned of values before they are quantized.
+
+use kernlink::Result;
+use kernlink::shape_inference::InferenceContext;
+use kernlink_macros::register_op;
+
+/// Passes values on, with their range and how many of them lie where in it.
+///
+/// Parts of the range are as wide as a power of two, and begin at a multiple of it.
+#[register_op(
+    input("input: float"),
+    output("output: float", "`input`"),
+    output("min: float", "The least value, a scalar."),
+    output("max: float", "The greatest value, a scalar."),
+    output("histogram: int64", "How many values lie in each part."),
+    attr("id: string", "What the values are called."),
+    attr("calibration_method: int = 0", "How ranges will be chosen; it must not be 0."),
+    attr("num_bins: int = 0", "The parts."),
+    attr("min_percentile: float = 0.0", "For those who choose ranges."),
+    attr("max_percentile: float = 0.0", "For those who choose ranges."),
+    shape_fn = aggregator_shape,
+)]
+pub struct CustomAggregator;
+
+fn aggregator_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    c.set_output(0, c.input(0));
+    c.set_output(1, c.scalar());
+    c.set_output(2, c.scalar());
+    c.set_output(3, c.make_shape([c.make_dim(c.attr::<i64>("num_bins")?)]));
+    Ok(())
+}
