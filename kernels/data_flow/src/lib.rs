@@ -1,5 +1,5 @@
-//! Queues, stacks, staging areas, accumulators, tensor arrays, session handles; lists, maps and optionals that are values;
-//! lookup tables.
+//! Queues, stacks, staging areas, accumulators, tensor arrays, session handles; readers of files; lists, maps and optionals
+//! that are values; lookup tables.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
@@ -10,5 +10,7 @@ mod data_flow;
 mod list;
 #[cfg(feature = "lookup")]
 mod lookup;
+#[cfg(feature = "readers")]
+mod readers;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

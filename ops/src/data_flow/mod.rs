@@ -14,6 +14,8 @@ mod tensor_array_old;
 
 pub use accumulator::*;
 pub use barrier::*;
+#[cfg(feature = "data")]
+pub(crate) use handle::{reference_at, reference_shape};
 pub use map_stage::*;
 pub use queue::*;
 pub use session::*;
