@@ -5,6 +5,8 @@
 extern crate kernlink_framework as kernlink;
 
 #[cfg(feature = "data_flow")]
+mod batching;
+#[cfg(feature = "data_flow")]
 mod data_flow;
 #[cfg(feature = "list")]
 mod list;

@@ -2,6 +2,7 @@
 
 mod accumulator;
 mod barrier;
+mod batching;
 mod handle;
 mod map_stage;
 mod queue;
@@ -14,6 +15,7 @@ mod tensor_array_old;
 
 pub use accumulator::*;
 pub use barrier::*;
+pub use batching::*;
 #[cfg(feature = "data")]
 pub(crate) use handle::{reference_at, reference_shape};
 pub use map_stage::*;
