@@ -20,6 +20,19 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// What TensorFlow's readers of TFRecords understand by `name`: any that it does not know stands for not at all.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for `"SNAPPY"`.
+    pub fn of_records(name: &str) -> Result<Compression> {
+        ensure!(
+            name != "SNAPPY",
+            Unimplemented,
+            "TFRecords that are compressed by Snappy cannot be read; compress them by GZIP"
+        );
+        Ok(Compression::named(name.as_bytes()).unwrap_or(Compression::None))
+    }
+
     /// What TensorFlow calls `name`: `""`, `"ZLIB"` or `"GZIP"`.
     ///
     /// # Errors

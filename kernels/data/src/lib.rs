@@ -26,6 +26,7 @@ mod order;
 mod padded;
 mod prefetch;
 mod random;
+mod record_input;
 mod resource;
 mod restart;
 mod saved;

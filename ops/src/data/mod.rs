@@ -4,6 +4,7 @@
 mod functions;
 mod iterate;
 mod readers;
+mod record_input;
 mod shape;
 mod sources;
 mod transform;
@@ -11,5 +12,6 @@ mod transform;
 pub use functions::*;
 pub use iterate::*;
 pub use readers::*;
+pub use record_input::*;
 pub use sources::*;
 pub use transform::*;

@@ -25,16 +25,6 @@ fn count(ctx: &RawConstruction<'_>, name: &str) -> Result<u64> {
     }
 }
 
-/// How a reader's files are compressed. As in TensorFlow, a name that none has stands for not at all.
-fn compression(name: &str) -> Result<Compression> {
-    ensure!(
-        name != "SNAPPY",
-        Unimplemented,
-        "files that are compressed by Snappy cannot be read; compress them by GZIP"
-    );
-    Ok(Compression::named(name.as_bytes()).unwrap_or(Compression::None))
-}
-
 impl KernelState for ReaderKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let kind = match ctx.op.name.trim_end_matches("V2") {
@@ -67,7 +57,7 @@ impl KernelState for ReaderKernel {
             }
             "TFRecordReader" => {
                 let name: String = ctx.attrs.required("compression_type")?;
-                Kind::Records { compression: compression(&name)? }
+                Kind::Records { compression: Compression::of_records(&name)? }
             }
             _ => Kind::Identity,
         };
