@@ -1,4 +1,4 @@
-//! Datasets and iterators.
+//! Datasets and iterators; records of files in random order.
 //!
 //! A [`Dataset`](dataset::Dataset) is a value in a variant tensor; it says how elements are made. It makes
 //! [`DatasetIterator`](dataset::DatasetIterator)s, which give one element after the other as futures: no thread is held

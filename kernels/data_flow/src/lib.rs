@@ -1,4 +1,4 @@
-//! Queues, stacks, staging areas, accumulators, tensor arrays, session handles; readers of files; lists, maps and optionals
+//! Queues, stacks, staging areas, accumulators, tensor arrays, session handles; batching; readers of files; lists, maps and optionals
 //! that are values; lookup tables.
 
 // The macros' output names the framework as users see it.

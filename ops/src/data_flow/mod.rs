@@ -1,4 +1,4 @@
-//! Stitching and partitioning, queues, stacks, staging areas, accumulators, tensor arrays, session handles.
+//! Stitching and partitioning, queues, stacks, staging areas, accumulators, tensor arrays, session handles, batching.
 
 mod accumulator;
 mod barrier;
