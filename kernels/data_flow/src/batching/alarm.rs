@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 type Call = Box<dyn FnOnce() + Send>;
 
@@ -53,13 +53,17 @@ fn calls() -> Option<&'static Calls> {
 }
 
 impl Alarm {
-    /// Has `call` be made at a time by a thread that others need too: it does no more than wake someone. Where there are no
-    /// threads nobody else comes while one waits, and the call is made at once.
+    /// When something is due for which there is so much time. Where there is no thread for calls, that is now: then
+    /// nobody else comes either while one waits.
+    pub(super) fn due(timeout: Duration) -> Instant {
+        let timeout = if calls().is_some() { timeout } else { Duration::ZERO };
+        Instant::now() + timeout
+    }
+
+    /// Has `call` be made at a time, by a thread that others need too: it does no more than wake someone. `None` if there is
+    /// no such thread.
     pub(super) fn at(time: Instant, call: impl FnOnce() + Send + 'static) -> Option<Alarm> {
-        let Some(calls) = calls() else {
-            call();
-            return None;
-        };
+        let calls = calls()?;
         let mut waiting = calls.lock();
         waiting.1 += 1;
         let key = (time, waiting.1);
@@ -80,7 +84,6 @@ impl Drop for Alarm {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
-    use std::time::Duration;
 
     use super::*;
 

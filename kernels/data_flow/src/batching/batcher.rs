@@ -3,7 +3,7 @@
 //! A run adds its tasks and waits without a thread. A batch that is full or whose time has come is computed beside the
 //! runs, by what its last run brought; a run that ends early takes its tasks with it, and with the last run a batch ends.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
@@ -67,8 +67,43 @@ struct Computed {
 }
 
 thread_local! {
-    /// Whether this thread starts batches already, or whether it is to look again.
-    static STARTS: Cell<Option<bool>> = const { Cell::new(None) };
+    /// The batchers, by their addresses, that start batches on this thread, and whether they are to look again.
+    static STARTING: RefCell<Vec<(usize, bool)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A batcher that starts batches on this thread, until this is dropped.
+struct Starting(usize);
+
+impl Starting {
+    /// `None` if it does so already: it looks again then.
+    fn begin(batcher: &Arc<Batcher>) -> Option<Starting> {
+        let address = Arc::as_ptr(batcher).addr();
+        STARTING.with_borrow_mut(|starting| match starting.iter_mut().find(|(other, _)| *other == address) {
+            Some((_, again)) => {
+                *again = true;
+                None
+            }
+            None => {
+                starting.push((address, false));
+                Some(Starting(address))
+            }
+        })
+    }
+
+    /// Whether it is to look again.
+    fn again(&self) -> bool {
+        let again = |starting: &mut Vec<(usize, bool)>| {
+            let own = starting.iter_mut().find(|(other, _)| *other == self.0);
+            own.is_some_and(|(_, again)| std::mem::take(again))
+        };
+        STARTING.with_borrow_mut(again)
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        STARTING.with_borrow_mut(|starting| starting.retain(|(other, _)| *other != self.0));
+    }
 }
 
 impl Batcher {
@@ -141,12 +176,8 @@ impl Batcher {
     /// Starts all batches that are to be computed now.
     pub(super) fn start(self: &Arc<Self>) {
         // What is computed on this thread at once comes here when it has ended: the first call goes on then.
-        if STARTS.get().is_some() {
-            STARTS.set(Some(true));
-            return;
-        }
+        let Some(starting) = Starting::begin(self) else { return };
         loop {
-            STARTS.set(Some(false));
             while let Some((id, execution)) = self.next() {
                 let background = execution.means.background.clone();
                 let work = background.spawn(execution.run());
@@ -159,7 +190,7 @@ impl Batcher {
                 drop(state);
                 drop(left);
             }
-            if STARTS.replace(None) == Some(false) {
+            if !starting.again() {
                 return;
             }
         }
@@ -188,7 +219,7 @@ impl Batcher {
                 let batcher = self.clone();
                 return Some((id, Execution { batcher, id, batch, means, cancellation, outcome: None }));
             }
-            let due = lane.lane.due(&self.options);
+            let due = lane.lane.due();
             if lane.alarm.as_ref().map(|(time, _)| *time) != due {
                 let weak = Arc::downgrade(self);
                 let wake = move || {
@@ -242,6 +273,10 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut state = self.batcher.lock();
         let run = state.runs.remove(&self.id);
+        if run.as_ref().is_none_or(|run| run.results.iter().all(Option::is_some)) {
+            drop(state);
+            return;
+        }
         let State { lanes, runs, computed, .. } = &mut *state;
         lanes.values_mut().for_each(|lane| lane.lane.forget(self.id));
         let mut ended = Vec::new();

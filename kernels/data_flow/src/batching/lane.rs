@@ -7,6 +7,7 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{Result, ensure};
 
+use super::alarm::Alarm;
 use super::options::Options;
 
 /// What one run adds to one batch.
@@ -24,14 +25,14 @@ pub(super) struct Task {
 pub(super) struct Batch {
     pub(super) tasks: Vec<Task>,
     pub(super) rows: usize,
-    /// When the first task came.
-    started: Option<Instant>,
+    /// When it is computed though it is not full, once there is a task.
+    due: Option<Instant>,
 }
 
 impl Batch {
-    fn push(&mut self, task: Task, now: Instant) -> Result<()> {
+    fn push(&mut self, task: Task, options: &Options) -> Result<()> {
         self.tasks.make_room(1)?;
-        self.started.get_or_insert(now);
+        self.due.get_or_insert_with(|| Alarm::due(options.timeout));
         self.rows += task.rows;
         self.tasks.push(task);
         Ok(())
@@ -53,7 +54,6 @@ impl Lane {
     /// As [`Lane::parts`]; RESOURCE_EXHAUSTED if there is not enough memory, in which case some of it may be there.
     pub(super) fn enter(&mut self, run: u64, inputs: &[Tensor], rows: usize, options: &Options) -> Result<usize> {
         let parts = self.parts(rows, options)?;
-        let now = Instant::now();
         let (mut start, count) = (0, parts.len());
         for (part, rows) in parts.into_iter().enumerate() {
             let inputs = match count {
@@ -61,7 +61,7 @@ impl Lane {
                 _ => inputs.iter().map(|input| input.slice_rows(start, start + rows)).collect::<Result<_>>()?,
             };
             start += rows;
-            self.push(Task { run, part, rows, inputs }, now, options)?;
+            self.push(Task { run, part, rows, inputs }, options)?;
         }
         Ok(count)
     }
@@ -115,28 +115,28 @@ impl Lane {
     }
 
     /// Adds a task to the open batch, or to a new one if it does not fit.
-    fn push(&mut self, task: Task, now: Instant, options: &Options) -> Result<()> {
+    fn push(&mut self, task: Task, options: &Options) -> Result<()> {
         let open = self.batches.back().map_or(0, |batch| batch.rows);
         if open > 0 && open.saturating_add(task.rows) > options.max_batch {
             self.batches.make_room(1)?;
             self.batches.push_back(Batch::default());
         }
         match self.batches.back_mut() {
-            Some(open) => open.push(task, now),
+            Some(open) => open.push(task, options),
             None => Ok(()),
         }
     }
 
     /// When the open batch is computed though it is not full.
-    pub(super) fn due(&self, options: &Options) -> Option<Instant> {
-        self.batches.back().and_then(|open| open.started).map(|started| started + options.timeout)
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.batches.back().and_then(|open| open.due)
     }
 
     /// The next batch that is to be computed: one that is closed, or the open one if it is full or its time has come.
     pub(super) fn take(&mut self, now: Instant, options: &Options) -> Option<Batch> {
         if self.batches.len() == 1 {
             let is_full = self.batches[0].rows >= options.max_batch;
-            if self.batches[0].rows == 0 || !(is_full || self.due(options).is_some_and(|due| now >= due)) {
+            if self.batches[0].rows == 0 || !(is_full || self.due().is_some_and(|due| now >= due)) {
                 return None;
             }
             let rest = self.cut(options);
@@ -160,7 +160,7 @@ impl Lane {
             return Batch::default();
         }
         let tasks = batch.tasks.split_off(count);
-        let rest = Batch { rows: batch.rows - wanted, tasks, started: batch.started };
+        let rest = Batch { rows: batch.rows - wanted, tasks, due: batch.due };
         batch.rows = wanted;
         rest
     }
@@ -171,7 +171,7 @@ impl Lane {
             batch.tasks.retain(|task| task.run != run);
             batch.rows = batch.tasks.iter().map(|task| task.rows).sum();
             if batch.tasks.is_empty() {
-                batch.started = None;
+                batch.due = None;
             }
         }
         let open = self.batches.pop_back().unwrap_or_default();

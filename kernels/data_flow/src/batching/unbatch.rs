@@ -39,7 +39,7 @@ impl Parts {
 
     /// Hands out the parts of a batch, and waits for that of this run.
     async fn take(self: &Arc<Self>, id: i64, parts: Vec<(i64, Tensor)>) -> Result<Tensor> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = Alarm::due(self.timeout);
         {
             let mut state = self.lock();
             match state.remove(&id) {
