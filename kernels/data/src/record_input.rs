@@ -82,8 +82,8 @@ impl Yielder {
         ensure!(!files.is_empty(), NotFound, "Found no files at {}", self.patterns);
         Mersenne::new(hash64(&self.epoch.to_le_bytes(), self.seed)).shuffle(&mut files);
         if (0.0..1.0).contains(&self.shift_ratio) {
-            let shift = (self.shift_ratio * files.len() as f32) as usize;
-            files.rotate_left(shift.min(files.len()));
+            let count = files.len();
+            files.rotate_left(((self.shift_ratio * count as f32) as usize).min(count));
         }
         Ok(files)
     }
