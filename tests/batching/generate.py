@@ -46,7 +46,7 @@ def tensors():
     part = gen_batch_ops.unbatch(batched[0] * 10, index, own, timeout_micros=20_000_000, name="part")
     gen_batch_ops.unbatch_grad(batched[0], index, part + 1, own, name="gradient")
     tensor, index, own = v1.placeholder(tf.float32, name="tensor"), v1.placeholder(tf.int64, name="index"), v1.placeholder(tf.int64, name="id")
-    gen_batch_ops.unbatch(tensor, index, own, timeout_micros=30_000, name="given")
+    gen_batch_ops.unbatch(tensor, index, own, timeout_micros=500_000, name="given")
 
 
 HERE.mkdir(exist_ok=True)
