@@ -68,10 +68,12 @@ fn sessions_that_share_resources_share_batches() {
     let sessions = [session(FUNCTION, 1, &resources), session(FUNCTION, 2, &resources)];
     enqueue(&sessions[0], 3);
     thread::scope(|scope| {
-        let waiting = [0, 1].map(|k| scope.spawn({
-            let session = &sessions[k];
-            move || call(session, "late", &[1, 2]).unwrap()
-        }));
+        let waiting = [0, 1].map(|k| {
+            scope.spawn({
+                let session = &sessions[k];
+                move || call(session, "late", &[1, 2]).unwrap()
+            })
+        });
         assert_eq!(waiting.map(|waits| waits.join().unwrap()), [(vec![3, 6], 4), (vec![3, 6], 4)]);
     });
 }
@@ -127,7 +129,8 @@ fn a_run_that_ends_early_takes_only_its_rows_with_it() {
             let left = scope.spawn(|| gives_up("late", &[9]));
             left.join().unwrap();
             enqueue(&session, 2);
-            let waiting = [scope.spawn(|| call(&session, "late", &[1, 2])), scope.spawn(|| call(&session, "late", &[1, 2]))];
+            let waiting =
+                [scope.spawn(|| call(&session, "late", &[1, 2])), scope.spawn(|| call(&session, "late", &[1, 2]))];
             for waits in waiting {
                 assert_eq!(waits.join().unwrap().unwrap(), (vec![2, 4], 4));
             }
@@ -174,12 +177,14 @@ fn one_run_gets_a_batch_of_tensors_and_all_get_their_parts() {
                     continue;
                 }
                 whole += 1;
-                let flow: Vec<i64> =
-                    outputs[0].as_slice::<i64>().unwrap().iter().map(|value| 10 * value + 1).collect();
+                let flow: Vec<i64> = outputs[0].as_slice::<i64>().unwrap().iter().map(|value| 10 * value + 1).collect();
                 assert_eq!(outputs[4].as_slice::<i64>().unwrap(), flow);
             }
             assert_eq!(whole, 1);
-            assert_eq!(index.iter().step_by(3).copied().collect::<std::collections::BTreeSet<_>>(), ids.into_iter().collect());
+            assert_eq!(
+                index.iter().step_by(3).copied().collect::<std::collections::BTreeSet<_>>(),
+                ids.into_iter().collect()
+            );
             assert_eq!(index.last(), Some(&6));
         });
     }

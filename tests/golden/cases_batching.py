@@ -75,10 +75,6 @@ def cases():
         case = Case(f"Batch/float/error-{tag}", fails=True)
         case.apply("Batch", [tensors], keep=[0], **{**THREADS, "max_batch_size": 8, "grad_timeout_micros": 0, **attrs})
         yield case
-    case = Case("Batch/float/none")
-    case.apply("Batch", [[R("float", (0, 2)), R("int32", (0, 3))]], max_batch_size=8, grad_timeout_micros=0, **THREADS)
-    yield case
-
     def given(op, tag, *inputs, fails=True, **attrs):
         case = Case(f"{op}/float/{'error-' if fails else ''}{tag}", fails=fails)
         case.apply(op, list(inputs), keep=[0], **attrs)

@@ -45,6 +45,24 @@ struct State {
     computed: HashMap<u64, Computed>,
 }
 
+/// The number after another: those that are ids of runs are not negative.
+fn after(id: u64) -> u64 {
+    (id + 1) & (u64::MAX >> 1)
+}
+
+impl State {
+    /// A new id of a run.
+    fn id(&mut self) -> u64 {
+        if self.next == 0 {
+            // Ids of several sessions are told apart by chance.
+            self.next = RandomState::new().hash_one(0) >> 1 | 1;
+        }
+        let id = self.next;
+        self.next = after(id);
+        id
+    }
+}
+
 struct LaneOf {
     lane: Lane,
     /// When the open batch is due, and what calls then.
@@ -151,15 +169,15 @@ impl Batcher {
         (0..outputs).map(joined).collect()
     }
 
+    /// The id of a run that has nothing to add.
+    pub(super) fn id(&self) -> i64 {
+        self.lock().id() as i64
+    }
+
     /// Puts a run in its place in the batches.
     fn enter(self: &Arc<Self>, kind: &str, inputs: &[Tensor], rows: usize, means: Means) -> Result<u64> {
         let mut state = self.lock();
-        let id = match state.next {
-            // Ids of several sessions are told apart by chance.
-            0 => RandomState::new().hash_one(0) >> 1 | 1,
-            next => next,
-        };
-        state.next = (id + 1) & (u64::MAX >> 1);
+        let id = state.id();
         let lane = state.lanes.entry(kind.to_owned()).or_insert_with(|| LaneOf { lane: Lane::new(), alarm: None });
         let count = match lane.lane.enter(id, inputs, rows, &self.options) {
             Ok(count) => count,
@@ -212,7 +230,7 @@ impl Batcher {
                 let last = batch.tasks.last().and_then(|task| runs.get(&task.run));
                 let Some(means) = last.map(|run| run.means.clone()) else { continue };
                 let id = *next;
-                *next = (id + 1) & (u64::MAX >> 1);
+                *next = after(id);
                 let cancellation = Cancellation::new();
                 let of_runs = batch.tasks.iter().map(|task| task.run).collect();
                 computed.insert(id, Computed { runs: of_runs, work: None, cancellation: cancellation.clone() });

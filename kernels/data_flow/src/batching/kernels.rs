@@ -100,7 +100,15 @@ async fn batch(kernel: &BatchKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     );
     let batcher = kernel.batcher(ctx)?;
     if rows == 0 {
-        // Also of the other dimensions nothing is left.
+        if !kernel.options.calls {
+            let index = inputs.len();
+            for (output, input) in inputs.into_iter().enumerate() {
+                ctx.set_output_at(output, input)?;
+            }
+            ctx.set_output_at(index, Tensor::zeros(DataType::Int64, [0, 3])?)?;
+            return ctx.set_output_at(index + 1, Tensor::scalar(batcher.id()));
+        }
+        // As in TensorFlow, also of the other dimensions nothing is left.
         for index in 0..ctx.num_outputs() {
             ctx.set_output_at(index, Tensor::zeros(ctx.output_dtype_at(index)?, [0])?)?;
         }
