@@ -70,7 +70,12 @@ impl Options {
             );
         }
         ensure!(calls || threads > 0, InvalidArgument, "num_batch_threads must be positive; was {threads}");
-        ensure!(max_rows != 0, InvalidArgument, "input_batch_size_limit must be positive; was {max_rows}");
+        // A negative limit is none, but for the scheduler without a number of threads.
+        ensure!(
+            max_rows > 0 || max_rows < 0 && threads > 0,
+            InvalidArgument,
+            "input_batch_size_limit must be positive; was {max_rows}"
+        );
         ensure!(timeout >= 0, InvalidArgument, "batch_timeout_micros must be non-negative; was {timeout}");
         let splits = asks || threads <= 0;
         ensure!(
@@ -78,7 +83,6 @@ impl Options {
             InvalidArgument,
             "max_enqueued_batches must be positive; was {max_enqueued}"
         );
-        // As in TensorFlow, a negative limit is none.
         let limit = |value: i32| usize::try_from(value).unwrap_or(usize::MAX);
         let max_batch = allowed.last().copied().filter(|_| splits).unwrap_or(max_rows);
         ensure!(
