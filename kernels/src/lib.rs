@@ -12,8 +12,8 @@
 //! | `kernlink-kernels-parsing` | `parsing` | messages and text to tensors |
 //! | `kernlink-kernels-audio` | `audio` | WAV files, spectrograms, cepstra |
 //! | `kernlink-kernels-quantization` | `quantization` | quantized numbers: simulated, converted, and computed with |
-//! | `kernlink-kernels-data` | `data` | datasets and iterators |
-//! | `kernlink-kernels-data-flow` | `data_flow`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, lists, lookup tables |
+//! | `kernlink-kernels-data` | `data` | datasets and iterators, `RecordInput` |
+//! | `kernlink-kernels-data-flow` | `data_flow`, `data`, `list`, `lookup` | queues, stacks, accumulators, tensor arrays, batching, readers of files, lists, lookup tables |
 //! | `kernlink-kernels-learning` | `learning` | classical learning: clusters, isotonic regression, linear models by dual coordinate ascent; Sobol sequences |
 //! | `kernlink-kernels-linear-algebra` | `linear_algebra` | decompositions, inverses, determinants, equations |
 //! | `kernlink-kernels-signal` | `signal` | Fourier transforms |

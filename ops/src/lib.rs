@@ -14,9 +14,9 @@
 //! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
-//! | [`mod@data`] | `data` | datasets and iterators |
+//! | [`mod@data`] | `data` | datasets and iterators, readers of files |
 //! | [`mod@audio`] | `audio` | WAV files, spectrograms, cepstra |
-//! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching |
+//! | [`mod@data_flow`] | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching, batching |
 //! | [`mod@image`] | `image` | images: detection, crops, sizes, colours, boxes |
 //! | [`mod@image_codecs`] | `image_codecs` | image files: JPEG, PNG, GIF, BMP, WebP |
 //! | [`quantization`] | `quantization` | quantized numbers: simulated, converted, and computed with |

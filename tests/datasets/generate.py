@@ -43,6 +43,19 @@ def saved():
     tf.group(tf.raw_ops.DeserializeIterator(resource_handle=resource, serialized=v1.placeholder(tf.variant, [1], name="given")), name="go_back")
 
 
+def readers():
+    """A reader of lines and one of wholes with one queue of names."""
+    queue = v1.FIFOQueue(100, tf.string, shapes=[[]], shared_name="names", name="queue")
+    queue.enqueue(v1.placeholder(tf.string, [], name="name"), name="enqueue")
+    queue.close(name="close")
+    lines = tf.raw_ops.TextLineReaderV2(shared_name="lines", name="lines")
+    for name, reader in (("line", lines), ("whole", tf.raw_ops.WholeFileReaderV2(name="wholes"))):
+        tf.raw_ops.ReaderReadV2(reader_handle=reader, queue_handle=queue.queue_ref, name=name)
+    tf.raw_ops.ReaderReadUpToV2(reader_handle=lines, queue_handle=queue.queue_ref, num_records=v1.placeholder(tf.int64, [], name="n"), name="several")
+    tf.raw_ops.ReaderNumRecordsProducedV2(reader_handle=lines, name="count")
+    tf.raw_ops.ReaderResetV2(reader_handle=lines, name="reset")
+
+
 def nested(depth):
     def build():
         ds = tf.data.Dataset.range(3)
@@ -55,5 +68,6 @@ def nested(depth):
 HERE.mkdir(exist_ok=True)
 write("waiting", waiting)
 write("saved", saved)
+write("readers", readers)
 write("nested", nested(490))
 write("too_nested", nested(600))

@@ -1,3 +1,5 @@
+//! Datasets, readers and what they wait for: see `pipelines.py`, `files.py` and `readers.py` for their values.
+//!
 //! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
 //! `generate.py` writes the graphs. `pipelines.py` holds random pipelines against TensorFlow.
 
@@ -8,6 +10,8 @@ use kernlink::prelude::*;
 use kernlink::proto::{GraphDef, Message};
 use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
+
+mod readers;
 
 kernlink::provider!();
 

@@ -54,6 +54,9 @@ fn may_be_pure(graph: &Graph, node: &Node) -> bool {
     };
     plain
         && !op.is_stateful
+        && !op.is_distributed_communication
+        // What is kept under a name is kept between runs.
+        && !op.attrs.iter().any(|attr| attr.name == "shared_name")
         && !node.attrs.iter().any(|(_, value)| matches!(value, AttrValue::Func(_) | AttrValue::ListFunc(_)))
         && node.signature.inputs.iter().chain(&node.signature.outputs).all(|slot| is_plain(slot.is_ref, slot.dtype))
         && is_standard(graph, node)

@@ -20,6 +20,19 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// What TensorFlow's readers of TFRecords understand by `name`: any that it does not know stands for not at all.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for `"SNAPPY"`.
+    pub fn of_records(name: &str) -> Result<Compression> {
+        ensure!(
+            name != "SNAPPY",
+            Unimplemented,
+            "TFRecords that are compressed by Snappy cannot be read; compress them by GZIP"
+        );
+        Ok(Compression::named(name.as_bytes()).unwrap_or(Compression::None))
+    }
+
     /// What TensorFlow calls `name`: `""`, `"ZLIB"` or `"GZIP"`.
     ///
     /// # Errors
@@ -139,6 +152,27 @@ impl Bytes {
     /// # Errors
     /// As [`Bytes::read`].
     pub fn line(&mut self) -> Result<Option<Vec<u8>>> {
+        let (mut line, has_end) = self.up_to_newline()?;
+        // As in TensorFlow's datasets, wherever it stands.
+        line.retain(|byte| *byte != b'\r');
+        Ok((has_end || !line.is_empty()).then_some(line))
+    }
+
+    /// The next line without its end, which may be `\r\n`; another `\r` stays. `None` at the end of the file.
+    ///
+    /// # Errors
+    /// As [`Bytes::read`].
+    pub fn text_line(&mut self) -> Result<Option<Vec<u8>>> {
+        let (mut line, has_end) = self.up_to_newline()?;
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        Ok((has_end || !line.is_empty()).then_some(line))
+    }
+
+    /// The bytes up to the next end of a line, which is passed over, or up to the end of the file; and whether it was the
+    /// former.
+    fn up_to_newline(&mut self) -> Result<(Vec<u8>, bool)> {
         let (mut line, mut has_end) = (Vec::new(), false);
         while let Some(available) = self.available()? {
             let end = available.iter().position(|byte| *byte == b'\n');
@@ -152,9 +186,7 @@ impl Bytes {
                 break;
             }
         }
-        // As in TensorFlow, wherever it stands.
-        line.retain(|byte| *byte != b'\r');
-        Ok((has_end || !line.is_empty()).then_some(line))
+        Ok((line, has_end))
     }
 
     /// The next record of a TFRecord file: a length and its checksum, bytes and their checksum. `None` at the end of the file,
@@ -233,6 +265,9 @@ mod tests {
         let path = file("lines", b"a\r\nb\rc\n\n\0d");
         let lines = all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::line).0;
         assert_eq!(lines, [&b"a"[..], b"bc", b"", b"\0d"]);
+        let path = file("text_lines", b"a\r\nb\rc\r\r\n\nd\r");
+        let lines = all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::text_line).0;
+        assert_eq!(lines, [&b"a"[..], b"b\rc\r", b"", b"d"]);
         // What is left of the last line is nothing.
         let path = file("last", b"a\n\r");
         assert_eq!(all(&mut Bytes::open(&path, Compression::None, 0).unwrap(), Bytes::line).0, [b"a"]);

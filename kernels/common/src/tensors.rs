@@ -28,6 +28,43 @@ pub fn copy_elements(target: &mut Tensor, at: usize, source: &Tensor) -> Result<
     }
 }
 
+/// Tensors one after the other along their first dimension. One by itself is shared.
+///
+/// # Errors
+/// INVALID_ARGUMENT if there are none, for scalars, and for dtypes or other dimensions that differ; RESOURCE_EXHAUSTED if there
+/// is not enough memory.
+pub fn joined_rows(parts: &[&Tensor]) -> Result<Tensor> {
+    let Some((first, others)) = parts.split_first() else { bail!(InvalidArgument, "no tensors are joined") };
+    ensure!(first.rank() > 0, InvalidArgument, "scalars cannot be joined along their first dimension");
+    let row = &first.shape()[1..];
+    for other in others {
+        ensure!(
+            other.dtype() == first.dtype() && other.rank() == first.rank() && other.shape()[1..] == *row,
+            InvalidArgument,
+            "Dimensions of inputs should match: a {} tensor of shape {} cannot be joined to a {} tensor of shape {} along the \
+             first dimension",
+            other.dtype(),
+            other.shape(),
+            first.dtype(),
+            first.shape()
+        );
+    }
+    if others.is_empty() {
+        return Ok((*first).clone());
+    }
+    let rows = parts.iter().fold(0_usize, |rows, part| rows.saturating_add(part.shape()[0]));
+    let mut shape = first.shape().clone();
+    shape.dims_mut()[0] = rows;
+    shape.check()?;
+    let mut joined = Tensor::zeros(first.dtype(), shape)?;
+    let mut at = 0;
+    for part in parts {
+        copy_elements(&mut joined, at, part)?;
+        at += part.num_elements();
+    }
+    Ok(joined)
+}
+
 /// The tensor without its first dimension, which is 1.
 pub fn without_first(tensor: Tensor) -> Result<Tensor> {
     let shape = tensor.shape()[1..].to_vec();

@@ -1,4 +1,4 @@
-//! Datasets and iterators.
+//! Datasets and iterators; records of files in random order.
 //!
 //! A [`Dataset`](dataset::Dataset) is a value in a variant tensor; it says how elements are made. It makes
 //! [`DatasetIterator`](dataset::DatasetIterator)s, which give one element after the other as futures: no thread is held
@@ -26,6 +26,7 @@ mod order;
 mod padded;
 mod prefetch;
 mod random;
+mod record_input;
 mod resource;
 mod restart;
 mod saved;

@@ -9,28 +9,15 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::farmhash::fingerprint64;
-use kernlink_kernels_common::siphash::{last_bytes, siphash};
+use kernlink_kernels_common::hash64::hash64;
+use kernlink_kernels_common::siphash::siphash;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::map::{map, scalar};
 
-/// The hash of TensorFlow's first versions, a relative of MurmurHash64A.
-fn legacy(text: &[u8]) -> u64 {
-    const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
-    const SHIFT: u32 = 47;
-    let mut hash = 0xDE_CAFC_AFFE ^ (text.len() as u64).wrapping_mul(FACTOR);
-    for word in text.as_chunks::<8>().0 {
-        let mut word = u64::from_le_bytes(*word).wrapping_mul(FACTOR);
-        word ^= word >> SHIFT;
-        hash = (hash ^ word.wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
-    }
-    if !text.len().is_multiple_of(8) {
-        hash = (hash ^ last_bytes(text)).wrapping_mul(FACTOR);
-    }
-    hash = (hash ^ (hash >> SHIFT)).wrapping_mul(FACTOR);
-    hash ^ (hash >> SHIFT)
-}
+/// The seed of `StringToHashBucket`.
+const LEGACY_SEED: u64 = 0xDE_CAFC_AFFE;
 
 #[register_kernel(device = Cpu, state = |ctx| Ok(ctx.attrs().num_buckets.max(1) as u64))]
 fn string_to_hash_bucket_fast(&buckets: &u64, ctx: &mut KernelContext<'_, ops::StringToHashBucketFast>) -> Result<()> {
@@ -56,7 +43,7 @@ impl OpKernel<ops::StringToHashBucketStrong> for StrongKernel {
 
 #[register_kernel(device = Cpu, state = |ctx| Ok(ctx.attrs().num_buckets.max(1) as u64))]
 fn string_to_hash_bucket(&buckets: &u64, ctx: &mut KernelContext<'_, ops::StringToHashBucket>) -> Result<()> {
-    map(ctx, 1, |text| Ok((legacy(text) % buckets) as i64))
+    map(ctx, 1, |text| Ok((hash64(text, LEGACY_SEED) % buckets) as i64))
 }
 
 /// A tensor's bytes as TensorFlow has them in memory: the sign of narrow integers does not fill theirs.

@@ -1,7 +1,8 @@
-//! Stitching and partitioning, queues, stacks, staging areas, accumulators, tensor arrays, session handles.
+//! Stitching and partitioning, queues, stacks, staging areas, accumulators, tensor arrays, session handles, batching.
 
 mod accumulator;
 mod barrier;
+mod batching;
 mod handle;
 mod map_stage;
 mod queue;
@@ -14,6 +15,9 @@ mod tensor_array_old;
 
 pub use accumulator::*;
 pub use barrier::*;
+pub use batching::*;
+#[cfg(feature = "data")]
+pub(crate) use handle::{reference_at, reference_shape};
 pub use map_stage::*;
 pub use queue::*;
 pub use session::*;

@@ -46,6 +46,22 @@ not_differentiable!(LinSpace);
 #[cfg(feature = "parsing")]
 not_differentiable!(DecodeProtoV2, EncodeProto, ParseTensor, SerializeTensor);
 
+#[cfg(feature = "data")]
+not_differentiable!(
+    FixedLengthRecordReader,
+    IdentityReader,
+    ReaderNumRecordsProduced,
+    ReaderNumWorkUnitsCompleted,
+    ReaderRead,
+    ReaderReadUpTo,
+    ReaderReset,
+    ReaderRestoreState,
+    ReaderSerializeState,
+    TFRecordReader,
+    TextLineReader,
+    WholeFileReader
+);
+
 #[cfg(feature = "data_flow")]
 not_differentiable!(
     DeleteSessionTensor,

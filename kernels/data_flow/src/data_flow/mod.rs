@@ -12,3 +12,6 @@ mod stage;
 mod stitch;
 mod tensor_array;
 mod tensor_array_ops;
+
+#[cfg(feature = "readers")]
+pub(crate) use queue::Queue;

@@ -33,7 +33,7 @@ pub(super) struct Spec {
 }
 
 /// A queue.
-pub(super) struct Queue {
+pub(crate) struct Queue {
     name: String,
     pub(super) spec: Spec,
     state: Mutex<State>,
@@ -269,7 +269,7 @@ impl Queue {
     }
 
     /// Takes elements; waits until there are as many, or if `takes_fewer` until the queue is closed.
-    pub(super) async fn dequeue(&self, wanted: usize, takes_fewer: bool) -> Result<Vec<Element>> {
+    pub(crate) async fn dequeue(&self, wanted: usize, takes_fewer: bool) -> Result<Vec<Element>> {
         let work = Dequeue { wanted, taken: Vec::new(), takes_fewer };
         self.wait(|state, id| state.dequeues.push_back(Attempt { id, waker: None, work })).await
     }

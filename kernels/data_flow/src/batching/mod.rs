@@ -1,0 +1,9 @@
+//! Batching: what several runs have of one kind is computed at once.
+
+mod alarm;
+mod batcher;
+mod execution;
+mod kernels;
+mod lane;
+mod options;
+mod unbatch;
