@@ -1,12 +1,14 @@
 //! Datasets, which are values that say how elements are made, and iterators, which make them. An element is a tuple of
 //! tensors, its components.
 
+mod distribute;
 mod functions;
 mod iterate;
 mod shape;
 mod sources;
 mod transform;
 
+pub use distribute::*;
 pub use functions::*;
 pub use iterate::*;
 pub use sources::*;
