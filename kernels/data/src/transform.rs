@@ -66,6 +66,17 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         std::future::ready(Ok(element))
     }
 
+    /// The element in some place, if elements are not only made in order.
+    fn get<'a>(
+        &'a self,
+        input: &'a Arc<dyn Dataset>,
+        index: i64,
+        cx: &'a Cx,
+    ) -> Option<BoxFuture<'a, Result<Element>>> {
+        let element = input.get(self.place(index, input.cardinality())?, cx)?;
+        Some(Box::pin(async move { self.made(element.await?, cx).await }))
+    }
+
     /// What gives the iterators their seeds.
     fn seeds(&self) -> Option<&Seeds> {
         None
@@ -175,8 +186,7 @@ impl<T: Transform> Dataset for Transformed<T> {
     }
 
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        let element = self.input.get(self.transform.place(index, self.input.cardinality())?, cx)?;
-        Some(Box::pin(async move { self.transform.made(element.await?, cx).await }))
+        self.transform.get(&self.input, index, cx)
     }
 }
 

@@ -112,8 +112,7 @@ fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) 
     let dtype = output.dtype();
     // Rows share the shape, and those without elements share all.
     let shape = packed(dtype, &[Tensor::vector(&coo.sizes[1..])?])?;
-    let empty =
-        packed(dtype, &[Tensor::zeros(DataType::Int64, [0, rank - 1])?, Tensor::zeros(values.dtype(), [0])?])?;
+    let empty = packed(dtype, &[Tensor::zeros(DataType::Int64, [0, rank - 1])?, Tensor::zeros(values.dtype(), [0])?])?;
     let mut next = 0;
     for row in 0..rows {
         let first = next;

@@ -2,7 +2,7 @@
 
 use kernlink_macros::register_op;
 
-use super::shape::{Rank, scalars, with_ranks, with_scalars};
+use super::shape::{Rank, scalars, with_ranks};
 use crate::shapes;
 
 #[register_op(
@@ -30,22 +30,16 @@ pub enum Distributions {
     )]
     ExperimentalDenseToSparseBatchDataset,
     /// Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty.
-    #[op(
-        attr("use_fallback: bool = true", "Of no effect."),
-        input("num_replicas: int64", "To how many.")
-    )]
+    #[op(attr("use_fallback: bool = true", "Of no effect."), input("num_replicas: int64", "To how many."))]
     RebatchDataset,
     /// Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty.
-    #[op(
-        attr("use_fallback: bool = true", "Of no effect."),
-        input("num_replicas: int64", "To how many.")
-    )]
+    #[op(attr("use_fallback: bool = true", "Of no effect."), input("num_replicas: int64", "To how many."))]
     ExperimentalRebatchDataset,
     /// The elements of a dataset, for each of which is waited.
-    #[op(input("sleep_microseconds: int64", "How long."), shape_fn = |c| with_scalars(c, &[1]))]
+    #[op(input("sleep_microseconds: int64", "How long."), shape_fn = |c| with_ranks(c, &[(0, Rank::AtMost(0)), (1, Rank::AtMost(0))]))]
     SleepDataset,
     /// The elements of a dataset, for each of which is waited.
-    #[op(input("sleep_microseconds: int64", "How long."), shape_fn = |c| with_scalars(c, &[1]))]
+    #[op(input("sleep_microseconds: int64", "How long."), shape_fn = |c| with_ranks(c, &[(0, Rank::AtMost(0)), (1, Rank::AtMost(0))]))]
     ExperimentalSleepDataset,
 }
 

@@ -1,15 +1,19 @@
 //! Datasets, which are values that say how elements are made, and iterators, which make them. An element is a tuple of
 //! tensors, its components.
 
+mod choices;
 mod distribute;
 mod functions;
 mod iterate;
+mod map_defun;
 mod shape;
 mod sources;
 mod transform;
 
+pub use choices::*;
 pub use distribute::*;
 pub use functions::*;
 pub use iterate::*;
+pub use map_defun::*;
 pub use sources::*;
 pub use transform::*;
