@@ -12,6 +12,8 @@ mod complex_product;
 pub mod element;
 pub mod epilogue;
 pub mod event_file;
+#[cfg(feature = "examples")]
+pub mod example;
 pub mod extremes;
 pub mod farmhash;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
@@ -29,6 +31,7 @@ pub mod optional;
 pub mod panels;
 pub mod parsed;
 pub mod product;
+pub mod ragged;
 pub mod random_floats;
 #[cfg(feature = "records")]
 pub mod records;
@@ -38,6 +41,7 @@ pub mod single;
 pub mod siphash;
 pub mod strided;
 pub mod summarize;
+pub mod tables;
 pub mod tensor_message;
 pub mod tensors;
 pub mod tile;
