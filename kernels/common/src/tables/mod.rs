@@ -203,9 +203,22 @@ impl Table {
     /// INVALID_ARGUMENT if dtypes or shapes are others, or keys are twice there; FAILED_PRECONDITION if it was filled with
     /// other entries.
     pub fn initialize(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
-        ensure!(matches!(self.kind, Kind::Fixed), InvalidArgument, "the table is not initializable");
+        ensure!(self.is_initializable(), InvalidArgument, "the table is not initializable");
         ensure!(keys.shape() == values.shape(), InvalidArgument, "keys and values should have the same dimension.");
         ensure!(keys.num_elements() > 0, InvalidArgument, "keys and values cannot be empty tensors.");
+        self.fill(keys, values)
+    }
+
+    /// Whether it is of the kind that is filled once.
+    pub fn is_initializable(&self) -> bool {
+        matches!(self.kind, Kind::Fixed)
+    }
+
+    /// Fills a table that is filled once with as many values as keys, which may be none.
+    ///
+    /// # Errors
+    /// As [`Table::initialize`].
+    pub fn fill(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
         self.ensure_entries(keys, values)?;
         let mut state = self.write();
         if state.is_initialized {
@@ -226,7 +239,7 @@ impl Table {
 
     /// Whether it is one that is filled once, and was.
     pub fn is_filled(&self) -> bool {
-        matches!(self.kind, Kind::Fixed) && self.read().is_initialized
+        self.is_initializable() && self.read().is_initialized
     }
 
     /// Adds entries, or changes them.
