@@ -25,6 +25,7 @@ pub mod gather;
 pub mod gemm;
 pub mod gemv;
 pub mod hash;
+pub mod histogram;
 pub mod int8;
 pub mod number;
 pub mod optional;

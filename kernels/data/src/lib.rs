@@ -10,6 +10,7 @@
 extern crate kernlink_framework as kernlink;
 
 mod ahead;
+mod auto_shard;
 mod batch;
 mod cache;
 mod compressed;
@@ -43,6 +44,7 @@ mod sinks;
 mod sleep;
 mod sources;
 mod sparse;
+mod stats;
 mod transform;
 mod turn;
 mod whole;

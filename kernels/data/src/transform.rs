@@ -82,6 +82,11 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         None
     }
 
+    /// Whether elements are those of datasets that a function makes.
+    fn is_of_datasets(&self) -> bool {
+        false
+    }
+
     /// Options that the dataset sets.
     fn options(&self) -> Option<&[u8]> {
         None
@@ -183,6 +188,10 @@ impl<T: Transform> Dataset for Transformed<T> {
 
     fn options(&self) -> Option<&[u8]> {
         self.transform.options()
+    }
+
+    fn is_of_datasets(&self) -> bool {
+        self.transform.is_of_datasets()
     }
 
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {

@@ -94,3 +94,24 @@ pub struct CompressElement;
     shape_fn = shapes::dataset_iterator_shape,
 )]
 pub struct UncompressElement;
+
+#[register_op(
+    attr(
+        "auto_shard_policy: int = 0",
+        "−1: as it is; 0: by files if possible, else by elements; 1: by files; 2: by elements; 3: as hints say."
+    ),
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    input("input_dataset: variant", "The dataset whose elements are taken."),
+    input("num_workers: int64", "How many datasets the elements are dealt out to."),
+    input("index: int64", "Which."),
+    output("handle: variant", "The dataset."),
+    shape_fn = shapes::scalar_shape,
+)]
+pub enum AutoShards {
+    /// A worker's share of the elements of a dataset.
+    #[op(attr("num_replicas: int = 0", "Of no effect."))]
+    AutoShardDataset,
+    /// A worker's share of the elements of a dataset.
+    ExperimentalAutoShardDataset,
+}

@@ -9,6 +9,7 @@ mod map_defun;
 mod records;
 mod shape;
 mod sources;
+mod stats;
 mod transform;
 
 pub use choices::*;
@@ -18,4 +19,5 @@ pub use iterate::*;
 pub use map_defun::*;
 pub use records::*;
 pub use sources::*;
+pub use stats::*;
 pub use transform::*;
