@@ -5,7 +5,7 @@ use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, Variant, scratch};
-use kernlink::{Error, Result, bail, ensure};
+use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::{TensorValue, copy_elements};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -198,9 +198,7 @@ struct PoolHandle(NamedResource<Pool>);
 impl KernelState for PoolHandle {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let threads: i64 = ctx.attrs.required("num_threads")?;
-        if threads <= 0 {
-            return Err(Error::invalid_argument("`num_threads` must be greater than zero."));
-        }
+        ensure!(threads >= 0, InvalidArgument, "`num_threads` must be >= 0");
         Ok(Self(NamedResource::new(ctx)?))
     }
 }

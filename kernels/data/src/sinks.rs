@@ -136,6 +136,10 @@ async fn initialize_table(ctx: &mut KernelContext<'_, ops::InitializeTableFromDa
         count += pair[0].num_elements();
         scratch::push(&mut pairs, pair)?;
     }
+    if pairs.is_empty() {
+        // As TensorFlow says it; the table stays as it was.
+        return Err(Error::out_of_range("end of iterator: the dataset has no elements to fill the table with"));
+    }
     let column = |index: usize, dtype| -> Result<Tensor> {
         let mut column = Tensor::zeros(dtype, [count])?;
         let mut at = 0;

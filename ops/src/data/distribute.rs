@@ -60,7 +60,7 @@ pub enum OnThreadPools {
 }
 
 #[register_op(
-    attr("num_threads: int", "How many, at least one. Of no other effect: the threads are those of the session."),
+    attr("num_threads: int", "How many, not negative. Of no other effect: the threads are those of the session."),
     attr("max_intra_op_parallelism: int = 1", "Of no effect."),
     attr("display_name: string", "Of no effect."),
     attr("container: string = ''", "Where it is kept; empty for the default container."),
