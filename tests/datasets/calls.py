@@ -189,14 +189,11 @@ def draw(r, folder):
     if kind == "weighted":
         counts = [r.choice([0, 1, 3, 10, 20]) for _ in range(r.randint(2, 4))]
         weights = [r.choice([0.1, 0.5, 1.0, 2.5, 0.0, -1.0] if r.random() < 0.2 else [0.1, 0.5, 1.0, 2.5]) for _ in counts]
-        shuffled = r.random() < 0.4
         def run(b):
             ds = b.raw.WeightedFlatMapDataset(input_datasets=[b.range(k * 100, k * 100 + c) for k, c in enumerate(counts)],
                                               weights=[b.k.constant(w, dtype=b.k.float64) for w in weights], **b.spec("int64"))
-            if shuffled:
-                ds = b.raw.GlobalShuffleDataset(input_dataset=ds, seed=b.i64(seeds[0]), seed2=b.i64(seeds[1]), seed_generator=b.raw.DummySeedGenerator(), **b.spec("int64"))
             return b.elements(ds, ["int64"], most=60, restart=restart)
-        return run, (kind, counts, weights, shuffled)
+        return run, (kind, counts, weights)
     if kind == "fastest":
         experiments, other = r.choice([1, 2, 5, 100]), r.choice([n, n, n + 1])
         op = r.choice(["ChooseFastestDataset", "ExperimentalChooseFastestDataset"])

@@ -10,7 +10,6 @@ use kernlink_kernels_common::tensors::{TensorValue, copy_elements};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::batch::gathered;
 use crate::context::Cx;
 use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, to_tensor};
 use crate::saved::Saved;
@@ -29,39 +28,41 @@ impl SparseBatch {
         PartialShape::from_known(self.row_shape.iter().map(|&size| usize::try_from(size).ok()))
     }
 
-    /// The sparse tensor whose rows are the elements, all there.
-    fn joined(&self, rows: &[Element]) -> Result<Element> {
-        let rank = self.row_shape.len();
-        let mut dense = scratch::room(rank + 1)?;
-        dense.push(rows.len() as i64);
-        dense.extend(self.row_shape.iter().map(|&size| size.max(0)));
-        let mut count = 0;
-        for row in rows {
-            let shape = row[0].shape();
+    /// Makes room for a row.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if it has another rank, DATA_LOSS if it is too large.
+    fn ensure_fits(&self, row: &Tensor, dense: &mut [i64]) -> Result<()> {
+        let shape = row.shape();
+        ensure!(
+            shape.rank() == self.row_shape.len(),
+            InvalidArgument,
+            "Input element had shape ({shape}) that is incompatible with the row shape ({}).",
+            self.row_shape()
+        );
+        for ((&size, &most), dense) in shape.dims().iter().zip(&self.row_shape).zip(dense) {
+            let size = size as i64;
             ensure!(
-                shape.rank() == rank,
-                InvalidArgument,
-                "Input element had shape ({shape}) that is incompatible with the row shape ({}).",
+                most == -1 || size <= most,
+                DataLoss,
+                "Input element had shape ({shape}) that is larger than the row shape ({}).",
                 self.row_shape()
             );
-            for ((&size, &most), dense) in shape.dims().iter().zip(&self.row_shape).zip(&mut dense[1..]) {
-                let size = size as i64;
-                ensure!(
-                    most == -1 || size <= most,
-                    DataLoss,
-                    "Input element had shape ({shape}) that is larger than the row shape ({}).",
-                    self.row_shape()
-                );
-                *dense = size.max(*dense);
-            }
-            count += shape.num_elements();
+            *dense = size.max(*dense);
         }
+        Ok(())
+    }
+
+    /// The sparse tensor whose rows are the tensors, all of whose elements are there.
+    fn joined(&self, rows: &[Tensor], dense: &[i64]) -> Result<Element> {
+        let rank = self.row_shape.len();
+        let count = rows.iter().map(Tensor::num_elements).sum();
         let mut indices = Tensor::zeros(DataType::Int64, [count, rank + 1])?;
         let mut values = Tensor::zeros(self.dtype, [count])?;
         let (places, mut at) = (indices.as_mut_slice::<i64>()?, 0);
         for (number, row) in rows.iter().enumerate() {
-            copy_elements(&mut values, at, &row[0])?;
-            let shape = row[0].shape();
+            copy_elements(&mut values, at, row)?;
+            let shape = row.shape();
             for flat in 0..shape.num_elements() {
                 let place = &mut places[at * (rank + 1)..(at + 1) * (rank + 1)];
                 place[0] = number as i64;
@@ -73,7 +74,10 @@ impl SparseBatch {
                 at += 1;
             }
         }
-        let parts = [indices, values, Tensor::vector(&dense)?].map(|part| Variant::new(TensorValue(part)));
+        let mut shape = scratch::room(rank + 1)?;
+        shape.push(rows.len() as i64);
+        shape.extend_from_slice(dense);
+        let parts = [indices, values, Tensor::vector(&shape)?].map(|part| Variant::new(TensorValue(part)));
         Ok(vec![Tensor::vector(&parts)?])
     }
 }
@@ -86,8 +90,19 @@ impl Transform for SparseBatch {
     }
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        let rows = gathered(input, self.size, cx).await?;
-        if rows.is_empty() { Ok(None) } else { self.joined(&rows).map(Some) }
+        let mut rows = Vec::new();
+        let mut dense: Vec<i64> = scratch::collected(self.row_shape.iter().map(|&size| size.max(0)))?;
+        while (rows.len() as u64) < self.size as u64 {
+            cx.check()?;
+            let Some(mut element) = input.next(cx).await? else { break };
+            let (Some(row), true) = (element.pop(), element.is_empty()) else {
+                bail!(InvalidArgument, "DenseToSparseBatchDataset only supports inputs with a single component.");
+            };
+            ensure!(row.dtype() == self.dtype, InvalidArgument, "an element is {}, not {}", row.dtype(), self.dtype);
+            self.ensure_fits(&row, &mut dense)?;
+            scratch::push(&mut rows, row)?;
+        }
+        if rows.is_empty() { Ok(None) } else { self.joined(&rows, &dense).map(Some) }
     }
 
     fn cardinality(&self, input: i64) -> i64 {
