@@ -239,10 +239,10 @@ def wholes():
         with tf.control_dependencies([last]):
             return [raw_ops.LookupTableFindV2(table_handle=handle, keys=I([1, 2, 3, 4]), default_value=tf.constant("none" if dtype == tf.string else -1, dtype)),
                     raw_ops.LookupTableSizeV2(table_handle=handle)]
-    yield case("InitializeTableFromDataset", "int64", "three", lambda: table([1, 3, 4], [10, 30, 40]))
-    yield case("InitializeTableFromDataset", "int64", "same-twice", lambda: table([1, 3, 1], [10, 30, 10]))
-    yield case("InitializeTableFromDataset", "string", "two", lambda: table([2, 4], ["b", "d"], tf.string))
-    yield case("InitializeTableFromDataset", "int64", "again", lambda: table([2, 4], [5, 6], twice=True))
+    # One that ends TensorFlow's process must not end the others'.
+    for tag, build in (("three", lambda: table([1, 3, 4], [10, 30, 40])), ("same-twice", lambda: table([1, 3, 1], [10, 30, 10])),
+                       ("strings", lambda: table([2, 4], ["b", "d"], tf.string)), ("again", lambda: table([2, 4], [5, 6], twice=True))):
+        yield Traced(f"InitializeTableFromDataset/int64/{tag}", build, v2=True, risky=True)
     # Of other dtypes, or keys that are twice there, TensorFlow's process may end.
     for tag, keys, values in (("other-value", [1, 1], [10, 11]), ("empty", [], [])):
         yield Traced(f"InitializeTableFromDataset/int64/error-{tag}", lambda: table(keys, values), v2=True, fails=True, risky=True)
