@@ -16,6 +16,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.experimental.ops import global_shuffle_op, testing
 
 D = tf.data.Dataset
 
@@ -223,6 +224,14 @@ class Pipeline:
         ds = self.integer(ds).map(lambda x: tf.fill([tf.math.floormod(x, 4)], x))
         return ds.ragged_batch(r.choice([2, 3])).map(lambda t: (t.values, t.row_splits))
 
+    def do_sleep(self, r, ds):
+        return ds.take(20).apply(testing.sleep(r.choice([0, 10])))
+
+    def do_global_shuffle(self, r, ds):
+        # Only what gives elements by their places can be in front of it.
+        ds = D.range(r.choice([1, 5, 30])).map(lambda x: x * 3)
+        return global_shuffle_op._global_shuffle(ds, seed=r.randint(1, 99), reshuffle_each_iteration=r.choice([True, False])).repeat(r.choice([1, 2]))
+
     def do_map_and_batch(self, r, ds):
         return self.integer(ds).apply(tf.data.experimental.map_and_batch(lambda x: (x, x * 2), r.choice([2, 3]), num_parallel_calls=2, drop_remainder=r.choice([True, False])))
 
@@ -240,8 +249,7 @@ class Pipeline:
         return self.integer(ds).take(5).repeat(2).take(6).apply(tf.data.experimental.assert_cardinality(r.choice([6, 6, 6, 5, 7])))
 
 
-# Ragged and sparse tensors in a dataset are variants, of ops of another family.
-KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_") and name not in ("do_ragged_batch", "do_sparse_batch")]
+KINDS = [name[3:] for name in dir(Pipeline) if name.startswith("do_")]
 
 
 def functions(pipeline):

@@ -1,5 +1,6 @@
 //! Random numbers as kernels for all devices draw them: generators, where they come from, what is checked.
 
+pub mod index_shuffle;
 pub mod philox;
 pub mod source;
 

@@ -81,8 +81,11 @@ fn host() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-/// Appends a record: its length, its bytes, and a checksum of each.
-fn append_record(records: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+/// Appends a record of a TFRecord file: its length, its bytes, and a checksum of each.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn append_record(records: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     records.make_room(bytes.len().saturating_add(16))?;
     let length = (bytes.len() as u64).to_le_bytes();
     records.extend_from_slice(&length);

@@ -12,6 +12,8 @@ mod complex_product;
 pub mod element;
 pub mod epilogue;
 pub mod event_file;
+#[cfg(feature = "examples")]
+pub mod example;
 pub mod extremes;
 pub mod farmhash;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
@@ -24,6 +26,7 @@ pub mod gemm;
 pub mod gemv;
 pub mod hash;
 pub mod hash64;
+pub mod histogram;
 pub mod int8;
 pub mod mersenne;
 pub mod number;
@@ -31,6 +34,7 @@ pub mod optional;
 pub mod panels;
 pub mod parsed;
 pub mod product;
+pub mod ragged;
 pub mod random_floats;
 #[cfg(feature = "records")]
 pub mod records;
@@ -40,6 +44,7 @@ pub mod single;
 pub mod siphash;
 pub mod strided;
 pub mod summarize;
+pub mod tables;
 pub mod tensor_message;
 pub mod tensors;
 pub mod tile;

@@ -1,8 +1,17 @@
 //! Whole tensors whatever their dtype: copied into one another, made zero, added.
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, TString, bf16, f16};
-use kernlink::tensor::{ResourceHandle, Tensor, Variant};
+use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue};
 use kernlink::{Result, bail, ensure};
+
+/// A tensor in a variant.
+pub struct TensorValue(pub Tensor);
+
+impl VariantValue for TensorValue {
+    fn type_name(&self) -> &'static str {
+        "tensorflow::Tensor"
+    }
+}
 
 /// Copies the elements of `source` over those of `target` from element `at` on. Both have the same dtype.
 pub fn copy_elements(target: &mut Tensor, at: usize, source: &Tensor) -> Result<()> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
+use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{copy_elements, slice};
@@ -11,7 +12,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset, vector};
+use crate::dataset::{Dataset, Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset, vector};
 use crate::map::ParallelMap;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, Transformed, set_transformed};
@@ -121,6 +122,27 @@ impl Transform for Batch {
 
     fn cardinality(&self, input: i64) -> i64 {
         self.batches(input)
+    }
+
+    fn get<'a>(
+        &'a self,
+        input: &'a Arc<dyn Dataset>,
+        index: i64,
+        cx: &'a Cx,
+    ) -> Option<BoxFuture<'a, Result<Element>>> {
+        let start = index.checked_mul(self.size)?;
+        let end = start.saturating_add(self.size).min(input.cardinality());
+        // Whether there are any is asked here.
+        drop(input.get(start, cx)?);
+        Some(Box::pin(async move {
+            let mut elements = Vec::new();
+            for place in start..end {
+                cx.check()?;
+                let Some(element) = input.get(place, cx) else { break };
+                scratch::push(&mut elements, element.await?)?;
+            }
+            stacked(&elements)
+        }))
     }
 }
 

@@ -12,6 +12,7 @@ use kernlink::{Error, Result};
 
 use crate::dataset::{Dataset, ensure_level};
 use crate::function::Captured;
+use crate::stats::Stats;
 
 /// A function as an iterator has it, and what it was made of.
 type Instance = (Arc<Captured>, Arc<dyn Function>);
@@ -65,6 +66,8 @@ pub(crate) struct Cx {
     shared: Arc<Shared>,
     /// How many iterators call each other, at most.
     level: u32,
+    /// Who is told of elements.
+    stats: Option<Stats>,
 }
 
 impl Cx {
@@ -76,6 +79,7 @@ impl Cx {
             run: Some(ctx.step()?.clone()),
             shared: shared.clone(),
             level: dataset.head().depth,
+            stats: None,
         })
     }
 
@@ -87,6 +91,16 @@ impl Cx {
         let level = self.level + dataset.head().depth + 1;
         ensure_level(level)?;
         Ok(Cx { level, ..self.clone() })
+    }
+
+    /// The same with somebody who is told of elements.
+    pub(crate) fn with_stats(&self, stats: &Stats) -> Cx {
+        Cx { stats: Some(stats.clone()), ..self.clone() }
+    }
+
+    /// Who is told of elements.
+    pub(crate) fn stats(&self) -> Option<&Stats> {
+        self.stats.as_ref()
     }
 
     /// The same for what goes on after the run.

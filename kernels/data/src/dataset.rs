@@ -144,6 +144,11 @@ pub(crate) trait Dataset: Send + Sync {
         None
     }
 
+    /// Whether it is made of datasets that a function makes.
+    fn is_of_datasets(&self) -> bool {
+        false
+    }
+
     /// The element in some place, which is below the cardinality; `None` if elements are only made in order.
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
         let _ = (index, cx);

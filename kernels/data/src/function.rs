@@ -26,7 +26,14 @@ impl Captured {
     /// # Errors
     /// NOT_FOUND if the graph has none of that name.
     pub(crate) fn new(ctx: &RawConstruction<'_>, attr: &str) -> Result<Arc<Captured>> {
-        let call: FunctionRef = ctx.attrs.required(attr)?;
+        Captured::of(ctx, ctx.attrs.required(attr)?)
+    }
+
+    /// A function of a node.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the graph has none of that name.
+    pub(crate) fn of(ctx: &RawConstruction<'_>, call: FunctionRef) -> Result<Arc<Captured>> {
         let surroundings = ctx.surroundings()?;
         let library = surroundings.functions.whole().unwrap_or_else(|| Arc::downgrade(surroundings.functions));
         let captured = Captured { call, library, device: ctx.device_name().to_owned() };
@@ -64,7 +71,12 @@ pub(crate) struct Closure {
 impl Closure {
     /// The function with the values that the list input of this name has.
     pub(crate) fn new(function: &Arc<Captured>, ctx: &RawContext<'_>, captures: &str) -> Result<Closure> {
-        Ok(Closure { function: function.clone(), captures: tensors(ctx, captures)? })
+        Ok(Closure::with(function, tensors(ctx, captures)?))
+    }
+
+    /// The function with these values.
+    pub(crate) fn with(function: &Arc<Captured>, captures: Vec<Tensor>) -> Closure {
+        Closure { function: function.clone(), captures }
     }
 
     /// What the function makes of arguments.

@@ -116,10 +116,10 @@ fn skip(spec: &Spec, ctx: &mut KernelContext<'_, ops::SkipDataset>) -> Result<()
     set_transformed(ctx, spec, Skip(count))
 }
 
-struct Shard {
-    count: i64,
-    index: i64,
-    needs_all: bool,
+pub(crate) struct Shard {
+    pub(crate) count: i64,
+    pub(crate) index: i64,
+    pub(crate) needs_all: bool,
 }
 
 impl Transform for Shard {
@@ -413,10 +413,9 @@ fn sampling(spec: &Spec, ctx: &mut KernelContext<'_, ops::SamplingDataset>) -> R
 
 /// A dataset as it is: TensorFlow tunes, rewrites or counts there.
 #[register_kernel(device = Cpu, cheap, op = [
-    ops::AssertNextDataset, ops::AssertPrevDataset, ops::BytesProducedStatsDataset, ops::ExperimentalAssertNextDataset,
-    ops::ExperimentalBytesProducedStatsDataset, ops::ExperimentalLatencyStatsDataset,
+    ops::AssertNextDataset, ops::AssertPrevDataset, ops::ExperimentalAssertNextDataset,
     ops::ExperimentalMaxIntraOpParallelismDataset, ops::ExperimentalNonSerializableDataset,
-    ops::ExperimentalPrivateThreadPoolDataset, ops::FinalizeDataset, ops::LatencyStatsDataset,
+    ops::ExperimentalPrivateThreadPoolDataset, ops::FinalizeDataset,
     ops::MaxIntraOpParallelismDataset, ops::ModelDataset, ops::NonSerializableDataset, ops::OptimizeDataset,
     ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset, ops::RewriteDataset,
 ])]

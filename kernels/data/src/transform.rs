@@ -66,9 +66,25 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         std::future::ready(Ok(element))
     }
 
+    /// The element in some place, if elements are not only made in order.
+    fn get<'a>(
+        &'a self,
+        input: &'a Arc<dyn Dataset>,
+        index: i64,
+        cx: &'a Cx,
+    ) -> Option<BoxFuture<'a, Result<Element>>> {
+        let element = input.get(self.place(index, input.cardinality())?, cx)?;
+        Some(Box::pin(async move { self.made(element.await?, cx).await }))
+    }
+
     /// What gives the iterators their seeds.
     fn seeds(&self) -> Option<&Seeds> {
         None
+    }
+
+    /// Whether elements are those of datasets that a function makes.
+    fn is_of_datasets(&self) -> bool {
+        false
     }
 
     /// Options that the dataset sets.
@@ -174,9 +190,12 @@ impl<T: Transform> Dataset for Transformed<T> {
         self.transform.options()
     }
 
+    fn is_of_datasets(&self) -> bool {
+        self.transform.is_of_datasets()
+    }
+
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        let element = self.input.get(self.transform.place(index, self.input.cardinality())?, cx)?;
-        Some(Box::pin(async move { self.transform.made(element.await?, cx).await }))
+        self.transform.get(&self.input, index, cx)
     }
 }
 

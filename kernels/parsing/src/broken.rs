@@ -8,7 +8,7 @@ use super::compressed::{gunzip, unzlib};
 use super::json::example;
 use super::message::{Types, reserialize};
 use super::single_sequence::Sequence;
-use super::wire::{Reader, Value, feature_dtype, list_span, sequence_span};
+use kernlink_kernels_common::example::wire::{Reader, Value, feature_dtype, list_span, sequence_span};
 
 /// Pseudo-random numbers: the `splitmix64` of Steele, Lea and Flood (2014).
 struct Chance(u64);

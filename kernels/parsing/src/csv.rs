@@ -8,11 +8,10 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::example::wire::part_of;
 use kernlink_kernels_common::parsed::{Parsed, parse_number};
 use kernlink_macros::register_kernel;
 use kernlink_ops::DecodeCSV;
-
-use super::wire::part_of;
 
 struct DecodeCsvKernel {
     delimiter: u8,

@@ -13,6 +13,5 @@ mod message;
 mod sequence;
 mod single_sequence;
 mod tensor;
-mod wire;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -12,10 +12,9 @@ use kernlink::kernel::InputList;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
+use kernlink_kernels_common::example::wire::{Reader, Span, Value, delimited, sequence_span};
+use kernlink_kernels_common::example::{splits_tensor, with_type};
 use kernlink_ops::shapes::SequenceAttrs;
-
-use super::example::{splits_tensor, with_type};
-use super::wire::{Reader, Span, Value, delimited, sequence_span};
 
 /// The attrs of the context, or of the feature lists.
 struct Attrs {

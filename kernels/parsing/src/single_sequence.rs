@@ -13,13 +13,13 @@ use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
+use kernlink_kernels_common::example::wire::part_of;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ParseSingleSequenceExample;
 use kernlink_ops::shapes::SequenceAttrs;
 
 use super::message::{DELIMITED, FIXED32, VARINT, key, malformed, skip, take, varint};
 use super::tensor::scalar_string;
-use super::wire::part_of;
 
 /// A feature: its list, if it has one.
 #[derive(Default)]

@@ -6,56 +6,9 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
+use kernlink_geometry::random::index_shuffle::IndexShuffle;
 use kernlink_macros::register_kernel;
 use kernlink_ops::RandomIndexShuffle as Op;
-
-/// A cipher of blocks of two words.
-struct Cipher {
-    bits: u32,
-    keys: Vec<u64>,
-}
-
-impl Cipher {
-    /// A cipher for numbers up to `greatest`.
-    fn new(greatest: u64, seed: [u64; 3], rounds: usize) -> Cipher {
-        // As TensorFlow has it: beyond 2^52 not exact.
-        let block = (greatest as f64).log2().ceil() as u32;
-        let bits = block.next_multiple_of(2).max(16) / 2;
-        let mask = (1 << bits) - 1;
-        let mut cipher = Cipher { bits, keys: seed.iter().map(|key| key & 0xffff_ffff & mask).collect() };
-        let mut constants = 0x7369_f885_192c_0ef5 & mask;
-        for round in 3..rounds {
-            let last = cipher.keys[round - 1];
-            let key = 0xffff_fffc
-                ^ constants & 1
-                ^ cipher.keys[round - 3]
-                ^ cipher.left(last, bits - 3)
-                ^ cipher.left(last, bits - 4);
-            cipher.keys.push(key & mask);
-            constants >>= 1;
-        }
-        cipher
-    }
-
-    /// A word turned to the left.
-    fn left(&self, word: u64, by: u32) -> u64 {
-        (word << by | word >> (self.bits - by)) & ((1 << self.bits) - 1)
-    }
-
-    fn mix(&self, word: u64) -> u64 {
-        self.left(word, 1) & self.left(word, 8) ^ self.left(word, 2)
-    }
-
-    fn encrypt(&self, block: u64) -> u64 {
-        let mask = (1 << self.bits) - 1;
-        let (mut left, mut right) = (block >> self.bits & mask, block & mask);
-        for keys in self.keys.chunks_exact(2) {
-            left ^= self.mix(right) ^ keys[0];
-            right ^= self.mix(left) ^ keys[1];
-        }
-        left << self.bits | right
-    }
-}
 
 /// The elements of a tensor of integers, as 64 bits.
 fn elements(tensor: &Tensor) -> Result<Vec<u64>> {
@@ -66,12 +19,12 @@ fn elements(tensor: &Tensor) -> Result<Vec<u64>> {
     })
 }
 
-struct IndexShuffle {
+struct IndexShuffleKernel {
     rounds: usize,
 }
 
 #[register_kernel(device = Cpu, dtype = [int32, int64, uint32, uint64])]
-impl OpKernel<Op> for IndexShuffle {
+impl OpKernel<Op> for IndexShuffleKernel {
     fn new(ctx: &KernelConstruction<'_, Op>) -> Result<Self> {
         let rounds = ctx.attrs().rounds;
         // TensorFlow computes something for other numbers, from memory that is not the cipher's.
@@ -107,17 +60,7 @@ impl OpKernel<Op> for IndexShuffle {
             }
             ensure!(greatest >= index, InvalidArgument, "max_index must be >= index, but {greatest} < {index}");
             let seed = if seed.len() == 3 { &seed[..] } else { &seed[3 * i..3 * i + 3] };
-            shuffled.push(match greatest {
-                0 => 0,
-                _ => {
-                    let cipher = Cipher::new(greatest, [seed[0], seed[1], seed[2]], self.rounds);
-                    let mut place = cipher.encrypt(index);
-                    while place > greatest {
-                        place = cipher.encrypt(place);
-                    }
-                    place
-                }
-            });
+            shuffled.push(IndexShuffle::new(greatest, [seed[0], seed[1], seed[2]], self.rounds).place(index));
         }
         let output = match dtype {
             DataType::Int32 => Tensor::vector(&scratch::collected(shuffled.iter().map(|&place| place as i32))?)?,

@@ -4,62 +4,16 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::Shape;
-use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
+use kernlink::tensor::{Tensor, Variant, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::shape_from;
-use kernlink_kernels_common::tensors::{add_to, copy_elements, zeros_like};
+use kernlink_kernels_common::ragged::Ragged;
+use kernlink_kernels_common::tensors::copy_elements;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::elements::i64s;
 use super::ragged::{ensure_exact_splits, splits_tensor};
-
-/// A ragged tensor.
-struct Ragged {
-    /// The splits of each ragged dimension.
-    splits: Vec<Tensor>,
-    values: Tensor,
-}
-
-impl VariantValue for Ragged {
-    fn type_name(&self) -> &'static str {
-        "RaggedTensorVariant"
-    }
-
-    fn zeros_like(&self) -> Result<Variant> {
-        Ok(Variant::new(Ragged { splits: self.splits.clone(), values: zeros_like(&self.values)? }))
-    }
-
-    fn add(&self, other: &Variant) -> Result<Variant> {
-        let Some(other) = other.get::<Ragged>() else {
-            bail!(InvalidArgument, "a ragged tensor and a variant of type '{}' cannot be added", other.type_name());
-        };
-        ensure!(
-            self.values.dtype() == other.values.dtype(),
-            InvalidArgument,
-            "Can't add RaggedTensorVariants of different dtypes. One is {} and the other is {}",
-            self.values.dtype(),
-            other.values.dtype()
-        );
-        ensure!(
-            self.splits.len() == other.splits.len(),
-            InvalidArgument,
-            "Can't add RaggedTensorVariants of different ragged rank. One is {} and the other is {}",
-            self.splits.len(),
-            other.splits.len()
-        );
-        for (own, other) in self.splits.iter().zip(&other.splits) {
-            ensure!(
-                own.dtype() == other.dtype() && own.shape() == other.shape() && own.bytes()? == other.bytes()?,
-                InvalidArgument,
-                "Can't add RaggedTensorVariants with different row_splits."
-            );
-        }
-        let mut values = self.values.clone();
-        add_to(&mut values, &other.values)?;
-        Ok(Variant::new(Ragged { splits: self.splits.clone(), values }))
-    }
-}
 
 #[register_kernel(
     device = Cpu,

@@ -1,14 +1,17 @@
-//! SerializeSparse, SerializeManySparse, DeserializeSparse and DeserializeManySparse, through strings.
+//! SerializeSparse, SerializeManySparse, DeserializeSparse and DeserializeManySparse, through strings or variants.
+
+use std::ops::Range;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::proto::{TensorProto, encoded, tensor_from_proto, tensor_to_proto};
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
+use kernlink::tensor::{Tensor, Variant};
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::tensor_message::tensor_message;
+use kernlink_kernels_common::tensors::{TensorValue, copy_elements};
 use kernlink_kernels_common::wire::{read_varint, write_varint};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -54,25 +57,47 @@ fn deserialize(bytes: &TString) -> Result<Tensor> {
     tensor_from_proto(&proto).map_err(|error| error.context("Could not construct tensor from proto"))
 }
 
+/// Tensors as elements of a tensor of strings or variants.
+fn packed(dtype: DataType, parts: &[Tensor]) -> Result<Tensor> {
+    match dtype {
+        DataType::String => Tensor::vector(&scratch::collected_ok(parts.iter().map(serialize))?),
+        _ => Tensor::vector(&scratch::collected(parts.iter().map(|part| Variant::new(TensorValue(part.clone()))))?),
+    }
+}
+
+/// The tensors that some elements of such a tensor are.
+fn unpacked(packed: &Tensor, elements: Range<usize>) -> Result<Vec<Tensor>> {
+    if packed.dtype() == DataType::String {
+        return scratch::collected_ok(packed.as_slice::<TString>()?[elements].iter().map(deserialize));
+    }
+    let tensor = |(index, variant): (usize, &Variant)| match variant.get::<TensorValue>() {
+        Some(TensorValue(tensor)) => Ok(tensor.clone()),
+        None => bail!(InvalidArgument, "Could not get a tensor from serialized_sparse[{}, {}]", index / 3, index % 3),
+    };
+    let first = elements.start;
+    let variants = packed.as_slice::<Variant>()?[elements].iter().enumerate();
+    scratch::collected_ok(variants.map(|(index, variant)| tensor((first + index, variant))))
+}
+
 /// The shape in a message.
 fn shape_of(proto: &TensorProto) -> Result<Shape> {
     let sizes: Vec<i64> = proto.tensor_shape.iter().flat_map(|shape| shape.dim.iter().map(|dim| dim.size)).collect();
     Shape::from_dims(&sizes)
 }
 
-#[register_kernel(device = Cpu, op = ops::SerializeSparse, out_type = [string])]
+#[register_kernel(device = Cpu, op = ops::SerializeSparse, out_type = [string, variant])]
 fn serialize_sparse(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let parts = [ctx.input(O::SPARSE_INDICES)?, ctx.input(O::SPARSE_VALUES)?, ctx.input(O::SPARSE_SHAPE)?];
     ensure_matrix(parts[0], "Input indices")?;
     ensure_vector(parts[1], "Input values")?;
     ensure_vector(parts[2], "Input shape")?;
-    let strings = parts.into_iter().map(serialize).collect::<Result<Vec<_>>>()?;
-    ctx.set_output(O::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
+    let serialized = packed(ctx.output_dtype_at(0)?, &parts.map(Tensor::clone))?;
+    ctx.set_output(O::SERIALIZED_SPARSE, serialized)
 }
 
 #[register_kernel(
     device = Cpu,
-    out_type = [string],
+    out_type = [string, variant],
     T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
 )]
 fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) -> Result<()> {
@@ -84,29 +109,29 @@ fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) 
     let rows = coo.shape()?[0];
     coo.ensure_valid()?;
     let mut output = ctx.allocate_output(Op::SERIALIZED_SPARSE, [rows, 3])?;
-    let shape = serialize(&Tensor::vector(&coo.sizes[1..])?)?;
-    // Rows without elements share their strings.
-    let empty =
-        [serialize(&Tensor::zeros(DataType::Int64, [0, rank - 1])?)?, serialize(&Tensor::zeros(values.dtype(), [0])?)?];
+    let dtype = output.dtype();
+    // Rows share the shape, and those without elements share all.
+    let shape = packed(dtype, &[Tensor::vector(&coo.sizes[1..])?])?;
+    let empty = packed(dtype, &[Tensor::zeros(DataType::Int64, [0, rank - 1])?, Tensor::zeros(values.dtype(), [0])?])?;
     let mut next = 0;
-    for (row, strings) in output.as_mut_slice::<TString>()?.chunks_exact_mut(3).enumerate() {
+    for row in 0..rows {
         let first = next;
         while next < coo.len() && coo.index(next)[0] == row as i64 {
             next += 1;
         }
-        strings[2] = shape.clone();
+        copy_elements(&mut output, 3 * row + 2, &shape)?;
         if next == first {
-            strings[..2].clone_from_slice(&empty);
+            copy_elements(&mut output, 3 * row, &empty)?;
             continue;
         }
         let indices: Vec<i64> = scratch::collected((first..next).flat_map(|n| &coo.index(n)[1..]).copied())?;
-        strings[0] = serialize(&Tensor::from_elements([next - first, rank - 1], &indices)?)?;
-        strings[1] = serialize(&values.slice_rows(first, next)?)?;
+        let indices = Tensor::from_elements([next - first, rank - 1], &indices)?;
+        copy_elements(&mut output, 3 * row, &packed(dtype, &[indices, values.slice_rows(first, next)?])?)?;
     }
     ctx.set_output(Op::SERIALIZED_SPARSE, output)
 }
 
-/// One sparse tensor read from three strings.
+/// One sparse tensor read from three elements.
 struct Read {
     indices: Tensor,
     values: Tensor,
@@ -114,11 +139,12 @@ struct Read {
 }
 
 impl Read {
-    fn new(strings: &[TString], dtype: DataType, number: usize) -> Result<Read> {
-        let [indices, values, shape] = strings else {
-            bail!(Internal, "a sparse tensor is three strings");
+    fn new(packed: &Tensor, dtype: DataType, number: usize) -> Result<Read> {
+        let parts: Result<[Tensor; 3], _> = unpacked(packed, 3 * number..3 * number + 3)?.try_into();
+        let Ok([indices, values, shape]) = parts else {
+            bail!(Internal, "a sparse tensor is three elements");
         };
-        let read = Read { indices: deserialize(indices)?, values: deserialize(values)?, shape: deserialize(shape)? };
+        let read = Read { indices, values, shape };
         let wrong = |error: Error| error.context(format!("serialized_sparse[{number}]"));
         ensure!(
             read.values.dtype() == dtype,
@@ -146,7 +172,7 @@ impl Read {
 #[register_kernel(
     device = Cpu,
     op = ops::DeserializeSparse,
-    Tserialized = [string],
+    Tserialized = [string, variant],
     state = |ctx| ctx.attrs.required("dtype"),
 )]
 #[register_kernel(device = Cpu, op = ops::DeserializeManySparse)]
@@ -155,14 +181,13 @@ fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()>
     let Some((&3, outer)) = input.shape().split_last() else {
         bail!(InvalidArgument, "Serialized sparse should have 3 as the last dimension {}", input.shape());
     };
-    let strings = input.as_slice::<TString>()?;
     if outer.is_empty() {
-        let Read { indices, values, shape } = Read::new(strings, dtype, 0)?;
+        let Read { indices, values, shape } = Read::new(input, dtype, 0)?;
         ctx.set_output_at(0, indices)?;
         ctx.set_output_at(1, values)?;
         return ctx.set_output_at(2, shape);
     }
-    let parts = strings.chunks_exact(3).enumerate().map(|(number, strings)| Read::new(strings, dtype, number));
+    let parts = (0..input.num_elements() / 3).map(|number| Read::new(input, dtype, number));
     let parts: Vec<Read> = scratch::collected_ok(parts)?;
     let Some(first) = parts.first() else {
         bail!(

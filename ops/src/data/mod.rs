@@ -1,17 +1,27 @@
 //! Datasets, which are values that say how elements are made, and iterators, which make them. An element is a tuple of
 //! tensors, its components. Readers, by which graphs of TensorFlow 1 take records from files.
 
+mod choices;
+mod distribute;
 mod functions;
 mod iterate;
 mod readers;
 mod record_input;
+mod map_defun;
+mod records;
 mod shape;
 mod sources;
+mod stats;
 mod transform;
 
+pub use choices::*;
+pub use distribute::*;
 pub use functions::*;
 pub use iterate::*;
 pub use readers::*;
 pub use record_input::*;
+pub use map_defun::*;
+pub use records::*;
 pub use sources::*;
+pub use stats::*;
 pub use transform::*;

@@ -228,17 +228,17 @@ pub enum OldTransformations {
     NonSerializableDataset,
     /// A dataset as it is.
     ExperimentalNonSerializableDataset,
-    /// A dataset as it is: nothing is recorded.
-    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    /// The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told.
+    #[op(input("tag: string", "The name of the histogram."), shape_fn = |c| with_scalars(c, &[1]))]
     BytesProducedStatsDataset,
-    /// A dataset as it is: nothing is recorded.
-    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    /// The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told.
+    #[op(input("tag: string", "The name of the histogram."), shape_fn = |c| with_scalars(c, &[1]))]
     ExperimentalBytesProducedStatsDataset,
-    /// A dataset as it is: nothing is recorded.
-    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    /// The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes.
+    #[op(input("tag: string", "The name of the histogram."), shape_fn = |c| with_scalars(c, &[1]))]
     LatencyStatsDataset,
-    /// A dataset as it is: nothing is recorded.
-    #[op(input("tag: string", "Of no effect."), shape_fn = |c| with_scalars(c, &[1]))]
+    /// The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes.
+    #[op(input("tag: string", "The name of the histogram."), shape_fn = |c| with_scalars(c, &[1]))]
     ExperimentalLatencyStatsDataset,
     /// A dataset as it is.
     #[op(input("max_intra_op_parallelism: int64", "Of no effect."))]

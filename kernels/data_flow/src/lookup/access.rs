@@ -3,10 +3,10 @@
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
+use kernlink_kernels_common::tables::Table;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::table::Table;
 use super::text_file::Lines;
 
 #[register_kernel(device = Cpu, op = [ops::LookupTableFind, ops::LookupTableFindV2])]

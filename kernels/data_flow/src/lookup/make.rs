@@ -8,10 +8,9 @@ use kernlink::resource::ResourceManager;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::tables::{Kind, Table, position_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use super::table::{Kind, Table};
 
 /// Makes a table, and its handle.
 struct Maker {
@@ -102,7 +101,7 @@ impl Maker {
                         deleted_key.shape()
                     );
                     ensure!(
-                        !super::entries::position_of(deleted_key, &empty_key, key_shape.num_elements())?[0],
+                        !position_of(deleted_key, &empty_key, key_shape.num_elements())?[0],
                         InvalidArgument,
                         "Empty and deleted keys cannot be equal"
                     );

@@ -9,8 +9,7 @@ use kernlink::error::{shortened, shortened_bytes};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
-
-use super::table::Table;
+use kernlink_kernels_common::tables::Table;
 
 const LINE_NUMBER: i64 = -1;
 const WHOLE_LINE: i64 = -2;

@@ -1,6 +1,5 @@
 //! Assertions, printing, summaries.
 
-mod histogram;
 mod media;
 mod print;
 mod summary;

@@ -8,12 +8,11 @@ use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::histogram::Histogram;
 use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::wire::{Malformed, Message, next_field};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use super::histogram::Histogram;
 
 /// The field of `Summary` that holds a value.
 pub(super) const VALUE: u32 = 1;

@@ -10,10 +10,10 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::DecodeProtoV2;
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, Value};
 
-use super::super::wire::part_of;
 use super::descriptors::Types;
 use super::sanitize::reserialize;
 use super::{DELIMITED, FIXED32, FIXED64, START_GROUP, Type, VARINT, key, malformed, skip, take, varint};
+use kernlink_kernels_common::example::wire::part_of;
 
 /// A field that is wanted.
 struct Field {

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use kernlink::error::Result;
-use kernlink_kernels_common::wire::Message;
+
+use crate::wire::Message;
 
 /// The upper bounds of the buckets.
 static LIMITS: LazyLock<Vec<f64>> = LazyLock::new(|| {
@@ -15,7 +16,7 @@ static LIMITS: LazyLock<Vec<f64>> = LazyLock::new(|| {
 });
 
 /// How many values fall into each bucket.
-pub(super) struct Histogram {
+pub struct Histogram {
     buckets: Vec<f64>,
     min: f64,
     max: f64,
@@ -24,14 +25,21 @@ pub(super) struct Histogram {
     sum_squares: f64,
 }
 
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new()
+    }
+}
+
 impl Histogram {
-    pub(super) fn new() -> Histogram {
+    /// Of no values.
+    pub fn new() -> Histogram {
         let buckets = vec![0.0; LIMITS.len()];
         Histogram { buckets, min: f64::MAX, max: -f64::MAX, count: 0.0, sum: 0.0, sum_squares: 0.0 }
     }
 
     /// Adds a finite value.
-    pub(super) fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         // The largest double is above the last limit.
         let bucket = LIMITS.partition_point(|&limit| limit <= value).min(LIMITS.len() - 1);
         self.buckets[bucket] += 1.0;
@@ -43,7 +51,10 @@ impl Histogram {
     }
 
     /// A `HistogramProto`; runs of empty buckets become one.
-    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let (mut limits, mut counts) = (Vec::new(), Vec::new());
         let mut bucket = 0;
         while bucket < self.buckets.len() {

@@ -9,7 +9,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 
-use super::super::wire::{Reader, Value, list_span};
+use super::wire::{Reader, Value, list_span};
 use super::{Config, Dense, Found, List, Parsed, feature_error, find, other_dtype, splits_tensor, with_type};
 
 /// How many bytes of Examples a minibatch should have: enough that putting minibatches together costs little.
@@ -209,15 +209,20 @@ fn fixed<'n>(
 }
 
 /// Parses Examples.
-pub(super) fn parse(
-    ctx: &RawContext<'_>,
+///
+/// `ctx` lends threads; without one it is done on that which calls. `names` are for errors, one each or none.
+///
+/// # Errors
+/// INVALID_ARGUMENT if one is malformed, or lacks a feature.
+pub fn parse(
+    ctx: Option<&RawContext<'_>>,
     config: &Config<'_>,
     serialized: &[TString],
     names: &[TString],
 ) -> Result<Parsed> {
     let count = serialized.len();
     let bytes: usize = serialized.iter().map(|example| example.len()).sum();
-    let most = if ctx.threads() > 1 { MINIBATCHES } else { 1 };
+    let most = if ctx.is_some_and(|ctx| ctx.threads() > 1) { MINIBATCHES } else { 1 };
     let number = (bytes / MINIBATCH_BYTES).clamp(1, most).min(count);
     let mut fixed = config
         .dense
@@ -251,9 +256,13 @@ pub(super) fn parse(
         })
         .collect::<Result<Vec<_>>>()?;
     let cost = (bytes + count * config.len() * 20) / number.max(1);
-    ctx.try_parallel_chunks(&mut minibatches, 1, cost, |_, minibatches| {
+    let parse = |minibatches: &mut [Minibatch<'_>]| {
         minibatches.iter_mut().try_for_each(|minibatch| minibatch.parse(config, serialized, names))
-    })?;
+    };
+    match ctx {
+        Some(ctx) => ctx.try_parallel_chunks(&mut minibatches, 1, cost, |_, minibatches| parse(minibatches))?,
+        None => parse(&mut minibatches)?,
+    }
 
     let mut parsed = Parsed::default();
     let mut variable: Vec<Vec<Buffer>> = config.dense.iter().map(|_| Vec::new()).collect();

@@ -1,12 +1,12 @@
 //! Keys and values by key.
 
+use crate::hash::Map;
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Result, bail};
-use kernlink_kernels_common::hash::Map;
 
 use super::column::{ABSENT, Column, out_of_memory};
 
@@ -80,7 +80,7 @@ impl<'t> Keys<'t> {
 }
 
 /// The row of `keys` that equals one of `reserved`, which has one row each.
-pub(super) fn position_of(keys: &Tensor, reserved: &Tensor, width: usize) -> Result<Vec<bool>> {
+pub fn position_of(keys: &Tensor, reserved: &Tensor, width: usize) -> Result<Vec<bool>> {
     let (keys, reserved) = (Keys::new(keys, width)?, Keys::new(reserved, width)?);
     scratch::collected((0..keys.len()).map(|row| keys.equal(row, &reserved, 0)))
 }

@@ -5,7 +5,7 @@ use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 
-use super::super::wire::{Reader, Value, list_span};
+use super::wire::{Reader, Value, list_span};
 use super::{Config, Dense, Found, Parsed, feature_error, find, other_dtype, splits_tensor, with_type};
 
 /// The values of a feature as a tensor, of `shape(number of values)`; an error if it gives none.
@@ -66,7 +66,10 @@ fn dense(feature: &Dense<'_>, found: Option<Found<'_>>, example: &TString) -> Re
 }
 
 /// Parses an Example.
-pub(super) fn parse(config: &Config<'_>, example: &TString) -> Result<Parsed> {
+///
+/// # Errors
+/// INVALID_ARGUMENT if it is malformed, or lacks a feature.
+pub fn parse(config: &Config<'_>, example: &TString) -> Result<Parsed> {
     let mut found: Vec<Option<Found<'_>>> = kernlink::tensor::scratch::filled(None, config.len())?;
     find(config, example, |_| true, &mut found)?;
     let mut found = found.into_iter();

@@ -1,26 +1,25 @@
-//! ParseExample, ParseExampleV2, ParseSingleExample.
+//! Examples: messages of features by name, parsed to dense, sparse and ragged tensors.
 
 mod batch;
 mod lists;
 mod single;
+pub mod wire;
 
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result, shortened_bytes};
-use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch::{self, MakeRoom};
+use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{bail, ensure};
-use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::{DenseRow, ExampleAttrs};
-use kernlink_ops::{ParseExample, ParseExampleV2, ParseSingleExample};
 
-pub(super) use self::lists::{List, with_type};
-use super::tensor::scalar_string;
-use super::wire::{Reader, delimited, feature_dtype};
+pub use self::batch::parse as parse_many;
+pub use self::lists::{List, with_type};
+pub use self::single::parse as parse_one;
+use self::wire::{Reader, delimited, feature_dtype};
 
 /// A dense feature.
 struct Dense<'a> {
@@ -38,7 +37,7 @@ struct Listed<'a> {
 }
 
 /// The features that are wanted. A feature's slot is its index among the dense, sparse and ragged ones, in this order.
-struct Config<'a> {
+pub struct Config<'a> {
     dense: Vec<Dense<'a>>,
     sparse: Vec<Listed<'a>>,
     ragged: Vec<Listed<'a>>,
@@ -85,10 +84,14 @@ fn find<'a>(
 }
 
 impl<'a> Config<'a> {
-    fn new(
+    /// Those that the attrs describe: sparse, dense and ragged keys, and the defaults of the dense ones.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they do not fit one another.
+    pub fn new(
         attrs: &'a Attrs,
         [sparse, dense, ragged]: [Vec<&'a [u8]>; 3],
-        defaults: InputList<'a>,
+        defaults: &[&'a Tensor],
     ) -> Result<Config<'a>> {
         for (what, keys, dtypes) in [
             ("dense", &dense, &attrs.dense_types),
@@ -121,7 +124,7 @@ impl<'a> Config<'a> {
         let listed = |keys: Vec<&'a [u8]>, dtypes: &[DataType]| {
             keys.into_iter().zip(dtypes).map(|(key, &dtype)| Listed { key, dtype }).collect()
         };
-        let dense = dense.into_iter().zip(defaults.iter()).enumerate().map(|(index, (key, default))| {
+        let dense = dense.into_iter().zip(defaults).enumerate().map(|(index, (key, default))| {
             let feature = Dense { key, dtype: attrs.dense_types[index], row: &attrs.dense_rows[index], default };
             feature.check(index, &attrs.dense_shapes[index])?;
             Ok(feature)
@@ -180,8 +183,8 @@ impl Dense<'_> {
     }
 }
 
-/// The attrs, under one name for all three ops.
-struct Attrs {
+/// The attrs, under one name for all ops.
+pub struct Attrs {
     dense_rows: Vec<DenseRow>,
     dense_shapes: Vec<PartialShape>,
     dense_types: Vec<DataType>,
@@ -191,7 +194,11 @@ struct Attrs {
 }
 
 impl Attrs {
-    fn new(attrs: &ExampleAttrs<'_>) -> Result<Attrs> {
+    /// Copies of them.
+    ///
+    /// # Errors
+    /// As [`ExampleAttrs::check`].
+    pub fn new(attrs: &ExampleAttrs<'_>) -> Result<Attrs> {
         Ok(Attrs {
             dense_rows: attrs.check()?,
             dense_shapes: attrs.dense_shapes.to_vec(),
@@ -203,172 +210,22 @@ impl Attrs {
     }
 }
 
-/// Names that are given for messages, one each or none.
-fn ensure_names(names: &Tensor, serialized: &Tensor) -> Result<()> {
-    ensure!(
-        names.num_elements() == 0 || names.shape() == serialized.shape(),
-        InvalidArgument,
-        "Expected names have the same shape as serialized: name.shape={}, serialized.shape={}",
-        names.shape(),
-        serialized.shape()
-    );
-    Ok(())
-}
-
 /// What the ops give: lists of tensors.
 #[derive(Default)]
-struct Parsed {
-    dense: Vec<Tensor>,
+pub struct Parsed {
+    /// A tensor each.
+    pub dense: Vec<Tensor>,
     /// Indices, values and shapes.
-    sparse: [Vec<Tensor>; 3],
-    ragged_values: Vec<Tensor>,
-    ragged_splits: Vec<Tensor>,
+    pub sparse: [Vec<Tensor>; 3],
+    /// The values of ragged tensors.
+    pub ragged_values: Vec<Tensor>,
+    /// Their row splits, of several Examples.
+    pub ragged_splits: Vec<Tensor>,
 }
 
 impl Parsed {
     fn push_sparse(&mut self, tensors: [Tensor; 3]) {
         self.sparse.iter_mut().zip(tensors).for_each(|(list, tensor)| list.push(tensor));
-    }
-}
-
-struct ParseExampleKernel(Attrs);
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ParseExample> for ParseExampleKernel {
-    fn new(ctx: &KernelConstruction<'_, ParseExample>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let attrs = ExampleAttrs {
-            sparse: attrs.Nsparse,
-            dense: attrs.Ndense,
-            sparse_types: &attrs.sparse_types,
-            dense_types: &attrs.Tdense,
-            dense_shapes: &attrs.dense_shapes,
-            ragged_value_types: &[],
-            ragged_split_types: &[],
-        };
-        Attrs::new(&attrs).map(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ParseExample>) -> Result<()> {
-        type Op = ParseExample;
-        let (serialized, names) = (ctx.input(Op::SERIALIZED)?, ctx.input(Op::NAMES)?);
-        ensure!(
-            serialized.rank() == 1,
-            InvalidArgument,
-            "Expected serialized to be a vector, got shape: {}",
-            serialized.shape()
-        );
-        ensure_names(names, serialized)?;
-        fn keys<'a>(list: InputList<'a>, name: &str) -> Result<Vec<&'a [u8]>> {
-            list.iter().map(|key| scalar_string(key, name).map(TString::as_bytes)).collect()
-        }
-        let keys = [
-            keys(ctx.input_list(Op::SPARSE_KEYS), "sparse_keys")?,
-            keys(ctx.input_list(Op::DENSE_KEYS), "dense_keys")?,
-            Vec::new(),
-        ];
-        let config = Config::new(&self.0, keys, ctx.input_list(Op::DENSE_DEFAULTS))?;
-        let parsed = batch::parse(ctx, &config, serialized.as_slice()?, names.as_slice()?)?;
-        let [indices, values, shapes] = parsed.sparse;
-        ctx.set_output_list(Op::SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::DENSE_VALUES, parsed.dense)
-    }
-}
-
-struct ParseExampleV2Kernel(Attrs);
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ParseExampleV2> for ParseExampleV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, ParseExampleV2>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let attrs = ExampleAttrs {
-            sparse: attrs.num_sparse,
-            dense: attrs.Tdense.len() as i64,
-            sparse_types: &attrs.sparse_types,
-            dense_types: &attrs.Tdense,
-            dense_shapes: &attrs.dense_shapes,
-            ragged_value_types: &attrs.ragged_value_types,
-            ragged_split_types: &attrs.ragged_split_types,
-        };
-        Attrs::new(&attrs).map(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ParseExampleV2>) -> Result<()> {
-        type Op = ParseExampleV2;
-        let (serialized, names) = (ctx.input(Op::SERIALIZED)?, ctx.input(Op::NAMES)?);
-        ensure!(
-            serialized.rank() <= 1,
-            InvalidArgument,
-            "Expected serialized to be a scalar or vector, got shape: {}",
-            serialized.shape()
-        );
-        ensure_names(names, serialized)?;
-        let keys = [Op::SPARSE_KEYS, Op::DENSE_KEYS, Op::RAGGED_KEYS]
-            .map(|input| scratch::collected(ctx.input(input)?.as_slice::<TString>()?.iter().map(TString::as_bytes)));
-        let [sparse, dense, ragged] = keys;
-        let config = Config::new(&self.0, [sparse?, dense?, ragged?], ctx.input_list(Op::DENSE_DEFAULTS))?;
-        let parsed = match serialized.as_slice::<TString>()? {
-            [example] if serialized.rank() == 0 => single::parse(&config, example)?,
-            examples => batch::parse(ctx, &config, examples, names.as_slice()?)?,
-        };
-        let [indices, values, shapes] = parsed.sparse;
-        ctx.set_output_list(Op::SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::DENSE_VALUES, parsed.dense)?;
-        ctx.set_output_list(Op::RAGGED_VALUES, parsed.ragged_values)?;
-        ctx.set_output_list(Op::RAGGED_ROW_SPLITS, parsed.ragged_splits)
-    }
-}
-
-struct ParseSingleExampleKernel {
-    attrs: Attrs,
-    sparse_keys: Vec<Vec<u8>>,
-    dense_keys: Vec<Vec<u8>>,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ParseSingleExample> for ParseSingleExampleKernel {
-    fn new(ctx: &KernelConstruction<'_, ParseSingleExample>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let bytes = |keys: &[String]| keys.iter().map(|key| key.clone().into_bytes()).collect::<Vec<_>>();
-        let (sparse_keys, dense_keys) = (bytes(&attrs.sparse_keys), bytes(&attrs.dense_keys));
-        let checked = ExampleAttrs {
-            sparse: sparse_keys.len() as i64,
-            dense: dense_keys.len() as i64,
-            sparse_types: &attrs.sparse_types,
-            dense_types: &attrs.Tdense,
-            dense_shapes: &attrs.dense_shapes,
-            ragged_value_types: &[],
-            ragged_split_types: &[],
-        };
-        Ok(Self { attrs: Attrs::new(&checked)?, sparse_keys, dense_keys })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ParseSingleExample>) -> Result<()> {
-        type Op = ParseSingleExample;
-        let serialized = ctx.input(Op::SERIALIZED)?;
-        let example = scalar_string(serialized, "serialized")?;
-        fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
-            keys.iter().map(Vec::as_slice).collect()
-        }
-        let keys = [slices(&self.sparse_keys), slices(&self.dense_keys), Vec::new()];
-        let config = Config::new(&self.attrs, keys, ctx.input_list(Op::DENSE_DEFAULTS))?;
-        let parsed = single::parse(&config, example)?;
-        let [indices, values, shapes] = parsed.sparse;
-        // An attr of its own says how many there are.
-        ensure!(
-            indices.len() == ctx.output_range(Op::SPARSE_INDICES).len(),
-            InvalidArgument,
-            "num_sparse must be the number of sparse_keys, {}",
-            indices.len()
-        );
-        ctx.set_output_list(Op::SPARSE_INDICES, indices)?;
-        ctx.set_output_list(Op::SPARSE_VALUES, values)?;
-        ctx.set_output_list(Op::SPARSE_SHAPES, shapes)?;
-        ctx.set_output_list(Op::DENSE_VALUES, parsed.dense)
     }
 }
 
@@ -387,7 +244,10 @@ fn feature_error(name: Option<(&str, usize)>, key: &[u8], what: &str) -> Error {
 }
 
 /// The row splits of a ragged tensor, of the dtype that an attr says.
-pub(super) fn splits_tensor(dtype: DataType, splits: &[usize]) -> Result<Tensor> {
+///
+/// # Errors
+/// INVALID_ARGUMENT for a dtype that splits do not have.
+pub fn splits_tensor(dtype: DataType, splits: &[usize]) -> Result<Tensor> {
     let mut tensor = Tensor::alloc(dtype, [splits.len()])?;
     match dtype {
         DataType::Int32 => tensor.as_mut_slice::<i32>()?.iter_mut().zip(splits).for_each(|(to, &at)| *to = at as i32),

@@ -1,4 +1,7 @@
-//! The tables that nodes share.
+//! The lookup tables that nodes share.
+
+mod column;
+mod entries;
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -10,23 +13,35 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 
-use super::column::{ABSENT, Column};
-use super::entries::{Entries, position_of};
+use self::column::{ABSENT, Column};
+use self::entries::Entries;
+pub use self::entries::position_of;
 
 /// What kind of table it is: what may be done with it, and how.
-pub(super) enum Kind {
+pub enum Kind {
     /// Filled once, from then on only read.
     Fixed,
     /// Changed at any time.
     Mutable,
     /// Changed at any time; two keys are never used.
-    Dense { empty_key: Tensor, deleted_key: Option<Tensor>, buckets: u64, max_load: f32 },
+    Dense {
+        /// The key that stands for none.
+        empty_key: Tensor,
+        /// The key that stands for one that was removed.
+        deleted_key: Option<Tensor>,
+        /// How many buckets TensorFlow's table would have.
+        buckets: u64,
+        /// How full TensorFlow's table would be before it grows.
+        max_load: f32,
+    },
 }
 
 /// A table.
-pub(super) struct Table {
-    pub(super) key_dtype: DataType,
-    pub(super) value_dtype: DataType,
+pub struct Table {
+    /// The dtype of its keys.
+    pub key_dtype: DataType,
+    /// The dtype of its values.
+    pub value_dtype: DataType,
     key_shape: Shape,
     value_shape: Shape,
     kind: Kind,
@@ -41,7 +56,11 @@ struct State {
 }
 
 impl Table {
-    pub(super) fn new(
+    /// A table of keys and values of these dtypes and shapes.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the values would be too large.
+    pub fn new(
         (key_dtype, key_shape): (DataType, Shape),
         (value_dtype, value_shape): (DataType, Shape),
         kind: Kind,
@@ -66,7 +85,10 @@ impl Table {
     }
 
     /// Checks that a node takes the table for what it is.
-    pub(super) fn ensure_dtypes(&self, key: DataType, value: DataType, name: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if it has other dtypes.
+    pub fn ensure_dtypes(&self, key: DataType, value: DataType, name: &str) -> Result<()> {
         ensure!(
             self.key_dtype == key && self.value_dtype == value,
             InvalidArgument,
@@ -77,12 +99,17 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn size(&self) -> usize {
+    /// How many entries there are.
+    pub fn size(&self) -> usize {
         let state = self.read();
         if state.is_initialized { state.entries.len() } else { 0 }
     }
 
-    pub(super) fn ensure_key_dtype(&self, keys: &Tensor) -> Result<()> {
+    /// Checks that keys are what the table has.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they have another dtype.
+    pub fn ensure_key_dtype(&self, keys: &Tensor) -> Result<()> {
         let (expected, got) = (self.key_dtype, keys.dtype());
         ensure!(got == expected, InvalidArgument, "Key must be type {expected} but got {got}");
         Ok(())
@@ -147,7 +174,10 @@ impl Table {
     }
 
     /// The values of keys, and `default` for those that there are not.
-    pub(super) fn find(&self, ctx: &RawContext<'_>, keys: &Tensor, default: &Tensor) -> Result<Tensor> {
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if dtypes or shapes are others; FAILED_PRECONDITION if the table was not filled.
+    pub fn find(&self, ctx: &RawContext<'_>, keys: &Tensor, default: &Tensor) -> Result<Tensor> {
         self.ensure_key_dtype(keys)?;
         self.ensure_value_dtype(default)?;
         let shape = self.values_of(keys.shape())?;
@@ -168,10 +198,27 @@ impl Table {
     }
 
     /// Fills a table that is filled once.
-    pub(super) fn initialize(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
-        ensure!(matches!(self.kind, Kind::Fixed), InvalidArgument, "the table is not initializable");
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if dtypes or shapes are others, or keys are twice there; FAILED_PRECONDITION if it was filled with
+    /// other entries.
+    pub fn initialize(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
+        ensure!(self.is_initializable(), InvalidArgument, "the table is not initializable");
         ensure!(keys.shape() == values.shape(), InvalidArgument, "keys and values should have the same dimension.");
         ensure!(keys.num_elements() > 0, InvalidArgument, "keys and values cannot be empty tensors.");
+        self.fill(keys, values)
+    }
+
+    /// Whether it is of the kind that is filled once.
+    pub fn is_initializable(&self) -> bool {
+        matches!(self.kind, Kind::Fixed)
+    }
+
+    /// Fills a table that is filled once with as many values as keys, which may be none.
+    ///
+    /// # Errors
+    /// As [`Table::initialize`].
+    pub fn fill(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
         self.ensure_entries(keys, values)?;
         let mut state = self.write();
         if state.is_initialized {
@@ -191,11 +238,15 @@ impl Table {
     }
 
     /// Whether it is one that is filled once, and was.
-    pub(super) fn is_filled(&self) -> bool {
-        matches!(self.kind, Kind::Fixed) && self.read().is_initialized
+    pub fn is_filled(&self) -> bool {
+        self.is_initializable() && self.read().is_initialized
     }
 
-    pub(super) fn insert(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
+    /// Adds entries, or changes them.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if dtypes or shapes are others, or a key is reserved; UNIMPLEMENTED for a table that is filled once.
+    pub fn insert(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
         self.ensure_entries(keys, values)?;
         ensure!(
             !matches!(self.kind, Kind::Fixed),
@@ -214,7 +265,11 @@ impl Table {
         state.entries.insert(keys, self.key_width(), values, false, |_| true)
     }
 
-    pub(super) fn remove(&self, keys: &Tensor) -> Result<()> {
+    /// Removes the entries of keys.
+    ///
+    /// # Errors
+    /// As [`Table::insert`].
+    pub fn remove(&self, keys: &Tensor) -> Result<()> {
         self.ensure_key_dtype(keys)?;
         self.values_of(keys.shape())?;
         ensure!(
@@ -228,7 +283,10 @@ impl Table {
     }
 
     /// Replaces all entries.
-    pub(super) fn import(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`Table::insert`].
+    pub fn import(&self, keys: &Tensor, values: &Tensor) -> Result<()> {
         let Kind::Dense { empty_key, deleted_key, .. } = &self.kind else {
             self.ensure_entries(keys, values)?;
             if let Kind::Fixed = self.kind {
@@ -262,7 +320,10 @@ impl Table {
 
     /// All keys and values. A dense table has as many rows as buckets, those that hold nothing with the empty key, and
     /// keys and values that are scalars are rows of one element.
-    pub(super) fn export(&self, ctx: &RawContext<'_>) -> Result<(Tensor, Tensor)> {
+    ///
+    /// # Errors
+    /// ABORTED if the table was not filled; RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn export(&self, ctx: &RawContext<'_>) -> Result<(Tensor, Tensor)> {
         let state = self.read();
         ensure!(state.is_initialized, Aborted, "HashTable is not initialized.");
         let (keys, values) = state.entries.export(&self.key_shape, &self.value_shape)?;

@@ -8,29 +8,31 @@ use kernlink::error::Result;
 use kernlink::tensor::scratch::MakeRoom;
 
 /// The key of a field with a length.
-pub(super) const fn delimited(field: u8) -> u8 {
+pub const fn delimited(field: u8) -> u8 {
     field << 3 | 2
 }
 
 /// Bytes that are read one after the other, up to a limit.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     limit: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+    /// At the first of some bytes, which are the limit.
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, at: 0, limit: bytes.len() }
     }
 
-    pub(super) fn at_end(&self) -> bool {
+    /// Whether it is at the limit.
+    pub fn at_end(&self) -> bool {
         self.at == self.limit
     }
 
     /// The bytes up to the limit.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..self.limit]
     }
 
@@ -41,7 +43,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over a key of one byte if it is the next one.
     #[inline(always)]
-    pub(super) fn expect(&mut self, key: u8) -> bool {
+    pub fn expect(&mut self, key: u8) -> bool {
         let is_next = self.at < self.limit && self.bytes[self.at] == key;
         self.at += usize::from(is_next);
         is_next
@@ -49,7 +51,7 @@ impl<'a> Reader<'a> {
 
     /// An integer of at most ten bytes, of which the bits beyond 64 are dropped.
     #[inline(always)]
-    pub(super) fn varint(&mut self) -> Option<u64> {
+    pub fn varint(&mut self) -> Option<u64> {
         let rest = self.rest();
         let &first = rest.first()?;
         if first < 0x80 {
@@ -69,24 +71,25 @@ impl<'a> Reader<'a> {
 
     /// A length: an integer whose bits beyond 32 are dropped.
     #[inline(always)]
-    pub(super) fn length(&mut self) -> Option<usize> {
+    pub fn length(&mut self) -> Option<usize> {
         self.varint().map(|value| value as u32 as usize)
     }
 
     /// Sets the limit so many bytes ahead, if that is before the present one, which is returned.
-    pub(super) fn push_limit(&mut self, length: usize) -> usize {
+    pub fn push_limit(&mut self, length: usize) -> usize {
         let outer = self.limit;
         self.limit = outer.min(self.at.saturating_add(length));
         outer
     }
 
-    pub(super) fn pop_limit(&mut self, outer: usize) {
+    /// Sets the limit back.
+    pub fn pop_limit(&mut self, outer: usize) {
         self.limit = outer;
     }
 
     /// So many bytes, if they are there.
     #[inline(always)]
-    pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let bytes = self.rest().get(..length)?;
         self.at += length;
         Some(bytes)
@@ -94,13 +97,13 @@ impl<'a> Reader<'a> {
 
     /// A string: its length, then its bytes.
     #[inline(always)]
-    pub(super) fn string(&mut self) -> Option<&'a [u8]> {
+    pub fn string(&mut self) -> Option<&'a [u8]> {
         let length = self.length()?;
         self.take(length)
     }
 
     /// Passes over a field that Examples do not have. A length beyond the end is one up to it; groups are refused.
-    pub(super) fn skip_field(&mut self) -> Option<()> {
+    pub fn skip_field(&mut self) -> Option<()> {
         match self.length()? & 7 {
             0 => _ = self.varint()?,
             1 => _ = self.take(8)?,
@@ -118,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// One entry of a map from names to messages: two fields, each the name or the message, and nothing else. `is_strict` says
     /// that the name must be the first, as in a SequenceExample.
-    pub(super) fn entry(&mut self, is_strict: bool) -> Option<(&'a [u8], &'a [u8])> {
+    pub fn entry(&mut self, is_strict: bool) -> Option<(&'a [u8], &'a [u8])> {
         let length = self.length()?;
         let outer = self.push_limit(length);
         let (mut name, mut value) = (&[][..], &[][..]);
@@ -141,15 +144,15 @@ impl<'a> Reader<'a> {
 
 /// The elements of a list, before they are read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Span<'a> {
+pub struct Span<'a> {
     bytes: &'a [u8],
     is_packed: bool,
     /// How many elements there are.
-    pub(super) count: usize,
+    pub count: usize,
 }
 
 /// What a feature holds lists of.
-pub(super) trait Value: Element + Default {
+pub trait Value: Element + Default {
     /// The list's field in a feature.
     const FIELD: u8;
 
@@ -289,7 +292,7 @@ impl Value for TString {
 }
 
 /// A part of a string, or a copy of one: it shares the bytes if it is so long that this keeps little else in memory, and is a copy otherwise.
-pub(super) fn part_of(source: &TString, part: &[u8]) -> TString {
+pub fn part_of(source: &TString, part: &[u8]) -> TString {
     const LONG: usize = 256;
     if part.len() < LONG || part.len() < source.len() / 4 {
         return TString::from(part);
@@ -305,7 +308,7 @@ pub(super) fn part_of(source: &TString, part: &[u8]) -> TString {
 ///
 /// # Errors
 /// INVALID_ARGUMENT if it is no list that features have.
-pub(super) fn feature_dtype(feature: &mut Reader<'_>) -> Result<Option<DataType>> {
+pub fn feature_dtype(feature: &mut Reader<'_>) -> Result<Option<DataType>> {
     let dtype = match feature.peek() {
         _ if feature.at_end() => return Ok(None),
         key if key == delimited(<TString as Value>::FIELD) => DataType::String,
@@ -318,7 +321,7 @@ pub(super) fn feature_dtype(feature: &mut Reader<'_>) -> Result<Option<DataType>
 }
 
 /// The elements of the list in a feature whose key has been passed over; what stands behind it does not count.
-pub(super) fn list_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'a>> {
+pub fn list_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'a>> {
     let length = feature.length()?;
     feature.push_limit(length);
     T::span(feature, false)
@@ -326,7 +329,7 @@ pub(super) fn list_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'
 
 /// The elements of the next feature of a SequenceExample; `None` if they are of another dtype or malformed. The reader stands
 /// behind what was read then, with the limit that it had.
-pub(super) fn sequence_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'a>> {
+pub fn sequence_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'a>> {
     if !feature.expect(delimited(T::FIELD)) {
         return None;
     }

@@ -5,10 +5,12 @@ use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
-use super::super::wire::{Reader, Value, list_span};
+use super::wire::{Reader, Value, list_span};
 
 /// Runs code for the Rust type of a dtype that features have; another dtype is INVALID_ARGUMENT.
-macro_rules! with_type {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! with_feature_type {
     ($dtype:expr, $T:ident => $code:expr) => {
         match $dtype {
             kernlink::dtype::DataType::Int64 => {
@@ -27,12 +29,15 @@ macro_rules! with_type {
         }
     };
 }
-pub(in super::super) use with_type;
+pub use crate::with_feature_type as with_type;
 
 /// Values that are appended to.
-pub(in super::super) enum List {
+pub enum List {
+    /// Integers.
     Int64(Vec<i64>),
+    /// Floats.
     Float(Vec<f32>),
+    /// Strings.
     Bytes(Vec<TString>),
 }
 
