@@ -14,6 +14,7 @@ mod batch;
 mod cache;
 mod context;
 mod dataset;
+mod file_cache;
 mod files;
 mod filter;
 mod function;
