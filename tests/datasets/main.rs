@@ -1,5 +1,5 @@
 //! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
-//! `generate.py` writes the graphs. `pipelines.py` holds random pipelines against TensorFlow.
+//! `generate.py` writes the graphs. `disk.rs` is about what is kept on disk. `pipelines.py` holds random pipelines against TensorFlow.
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,8 @@ use kernlink::prelude::*;
 use kernlink::proto::{GraphDef, Message};
 use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
+
+mod disk;
 
 kernlink::provider!();
 
