@@ -1,7 +1,7 @@
 //! Datasets, readers and what they wait for: see `pipelines.py`, `files.py` and `readers.py` for their values.
 //!
 //! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
-//! `generate.py` writes the graphs. `pipelines.py` holds random pipelines against TensorFlow.
+//! `generate.py` writes the graphs. `disk.rs` is about what is kept on disk. `pipelines.py` holds random pipelines against TensorFlow.
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use kernlink::proto::{GraphDef, Message};
 use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
 
+mod disk;
 mod readers;
 
 kernlink::provider!();

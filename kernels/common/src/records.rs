@@ -81,6 +81,11 @@ impl Bytes {
         Ok(Bytes { reader: BufReader::new(reader), name, place: start, size })
     }
 
+    /// The bytes that a reader gives, which decodes those of a file of this name.
+    pub fn decoded(reader: Box<dyn Read + Send>, name: String) -> Bytes {
+        Bytes { reader: BufReader::new(reader), name, place: 0, size: None }
+    }
+
     /// How many bytes were read, with those before the start.
     pub fn place(&self) -> u64 {
         self.place

@@ -7,12 +7,14 @@ use kernlink::kernel::RawContext;
 use kernlink::resource::Resource;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, Variant, scratch};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, bail};
+use kernlink_kernels_common::files::path_of;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
+use crate::file_cache::FileCached;
 use crate::saved::Saved;
 use crate::transform::Input;
 
@@ -143,13 +145,10 @@ impl DatasetIterator for CacheIterator {
 #[register_kernel(device = Cpu, cheap, op = [ops::CacheDataset, ops::CacheDatasetV2])]
 fn cache(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
     let file: TString = scalar(ctx, "filename")?;
-    ensure!(
-        file.is_empty(),
-        Unimplemented,
-        "a dataset is cached in memory only, not in files such as `{}`: let `filename` be empty",
-        file.display()
-    );
     let input = input_dataset(ctx, 0)?;
+    if !file.is_empty() {
+        return set_dataset(ctx, FileCached::new(spec, input, path_of(&file)?)?);
+    }
     let cache = match ctx.op().input_index("cache") {
         Some(_) => {
             let index = ctx.input_range_of("cache")?.start;

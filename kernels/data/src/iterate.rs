@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{KernelContext, KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::proto::{Message as _, ResourceHandleProto};
+use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Error, Result, bail, ensure};
@@ -118,7 +119,8 @@ async fn get_next_as_optional(ctx: &mut KernelContext<'_, ops::IteratorGetNextAs
 
 /// Deletes what a handle names. What handles own goes with the last of them.
 #[register_kernel(device = Cpu, cheap, op = [
-    ops::DeleteIterator, ops::DeleteMemoryCache, ops::DeleteRandomSeedGenerator, ops::DeleteSeedGenerator,
+    ops::DeleteIterator, ops::DeleteMemoryCache, ops::DeleteMultiDeviceIterator, ops::DeleteRandomSeedGenerator,
+    ops::DeleteSeedGenerator,
 ])]
 fn delete(ctx: &mut RawContext<'_>) -> Result<()> {
     let handle = ctx.handle_at(0)?;
@@ -128,9 +130,9 @@ fn delete(ctx: &mut RawContext<'_>) -> Result<()> {
     }
 }
 
-#[register_kernel(device = Cpu, cheap)]
-fn to_string_handle(ctx: &mut KernelContext<'_, ops::IteratorToStringHandle>) -> Result<()> {
-    ctx.resource_at::<IteratorResource>(0)?;
+/// Sets the output to the name of the iterator that input 0 is a handle of.
+pub(crate) fn set_string_handle<R: Resource>(ctx: &mut RawContext<'_>) -> Result<()> {
+    ctx.resource_at::<R>(0)?;
     let handle = ctx.handle_at(0)?;
     let name = ResourceHandleProto {
         device: handle.device.clone(),
@@ -142,8 +144,13 @@ fn to_string_handle(ctx: &mut KernelContext<'_, ops::IteratorToStringHandle>) ->
     ctx.set_output_at(0, Tensor::scalar(TString::from(name.encode_to_vec())))
 }
 
+#[register_kernel(device = Cpu, cheap)]
+fn to_string_handle(ctx: &mut KernelContext<'_, ops::IteratorToStringHandle>) -> Result<()> {
+    set_string_handle::<IteratorResource>(ctx)
+}
+
 /// What an iterator must give that is found by its name; empty for anything.
-struct Expected {
+pub(crate) struct Expected {
     dtypes: Vec<DataType>,
     shapes: Vec<PartialShape>,
 }
@@ -161,37 +168,45 @@ impl KernelState for Expected {
     }
 }
 
+impl Expected {
+    /// Sets the output to a handle of the iterator that input 0 names, which gives what `spec` says.
+    pub(crate) fn set_handle<R: Resource>(&self, ctx: &mut RawContext<'_>, spec: impl Fn(&R) -> &Spec) -> Result<()> {
+        let text = ctx.input_at(0)?;
+        ensure!(text.rank() == 0, InvalidArgument, "string_handle must be a scalar");
+        let text: TString = text.to_scalar()?;
+        let Ok(name) = ResourceHandleProto::decode(text.as_bytes()) else {
+            bail!(InvalidArgument, "Could not parse string_handle as a valid ResourceHandle");
+        };
+        ensure!(
+            name.device == ctx.device_name(),
+            InvalidArgument,
+            "Attempted create an iterator on device \"{}\" from handle defined on device \"{}\"",
+            ctx.device_name(),
+            name.device
+        );
+        let handle = ResourceHandle {
+            device: name.device,
+            container: name.container,
+            name: name.name,
+            type_name: name.maybe_type_name,
+            ..ResourceHandle::default()
+        };
+        let iterator = ctx.resources()?.lookup_handle::<R>(&handle)?;
+        let spec = spec(&iterator);
+        if !self.dtypes.is_empty() {
+            Spec { dtypes: self.dtypes.clone(), shapes: Vec::new() }.ensure_dtypes(&spec.dtypes)?;
+        }
+        if !self.shapes.is_empty() {
+            let expected = Spec { dtypes: spec.dtypes.clone(), shapes: self.shapes.clone() };
+            expected.ensure_accepts(spec)?;
+        }
+        ctx.set_output_at(0, Tensor::scalar(handle))
+    }
+}
+
 #[register_kernel(device = Cpu, cheap, op = [ops::IteratorFromStringHandle, ops::IteratorFromStringHandleV2])]
 fn from_string_handle(state: &Expected, ctx: &mut RawContext<'_>) -> Result<()> {
-    let text = ctx.input_at(0)?;
-    ensure!(text.rank() == 0, InvalidArgument, "string_handle must be a scalar");
-    let text: TString = text.to_scalar()?;
-    let Ok(name) = ResourceHandleProto::decode(text.as_bytes()) else {
-        bail!(InvalidArgument, "Could not parse string_handle as a valid ResourceHandle");
-    };
-    ensure!(
-        name.device == ctx.device_name(),
-        InvalidArgument,
-        "Attempted create an iterator on device \"{}\" from handle defined on device \"{}\"",
-        ctx.device_name(),
-        name.device
-    );
-    let handle = ResourceHandle {
-        device: name.device,
-        container: name.container,
-        name: name.name,
-        type_name: name.maybe_type_name,
-        ..ResourceHandle::default()
-    };
-    let iterator = ctx.resources()?.lookup_handle::<IteratorResource>(&handle)?;
-    if !state.dtypes.is_empty() {
-        Spec { dtypes: state.dtypes.clone(), shapes: Vec::new() }.ensure_dtypes(&iterator.spec.dtypes)?;
-    }
-    if !state.shapes.is_empty() {
-        let expected = Spec { dtypes: iterator.spec.dtypes.clone(), shapes: state.shapes.clone() };
-        expected.ensure_accepts(&iterator.spec)?;
-    }
-    ctx.set_output_at(0, Tensor::scalar(handle))
+    state.set_handle(ctx, |iterator: &IteratorResource| &iterator.spec)
 }
 
 #[register_kernel(device = Cpu, cheap, op = [ops::IteratorGetDevice, ops::ExperimentalIteratorGetDevice])]

@@ -76,11 +76,11 @@ pub enum Transformations {
     )]
     PrefetchDataset,
     /// The elements of a dataset, which are kept from the first time on.
-    #[op(input("filename: string", "Empty for memory."))]
+    #[op(input("filename: string", "What the names of the files begin with that keep them; empty for memory."))]
     CacheDataset,
     /// The elements of a dataset, which are kept from the first time on.
     #[op(
-        input("filename: string", "Empty for memory."),
+        input("filename: string", "What the names of the files begin with that keep them; empty for memory."),
         input("cache: resource", "Where the elements are kept."),
         stateful,
         shape_fn = |c| with_scalars(c, &[1, 2]),
