@@ -11,6 +11,7 @@ use kernlink_kernels_common::tensors::listed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use crate::context::{Cx, EndsWith};
 use crate::dataset::{
     Dataset, Element, INFINITE, UNKNOWN, input_dataset, scalar, set_components, tensors, with_inputs,
 };
@@ -84,8 +85,9 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
         _ => {}
     }
     ensure!((0..count).contains(&index), OutOfRange, "Index out of range [0, {count}):{index}");
-    let running = Running::new(dataset.clone(), ctx)?;
-    let cx = running.cx(ctx)?;
+    // No iterator is made: it would take seeds.
+    let shared = EndsWith(Arc::default());
+    let cx = Cx::new(ctx, &dataset, &shared.0)?;
     let Some(element) = dataset.get(index, &cx) else {
         bail!(Unimplemented, "Random access is not implemented for this dataset.");
     };
