@@ -284,9 +284,10 @@ fn fixed_length_records(ctx: &mut RawContext<'_>) -> Result<()> {
     let bytes = |name: &str| -> Result<u64> {
         let count: i64 = scalar(ctx, name)?;
         // More than this no file has, and sums stay in range.
-        u64::try_from(count).ok().filter(|count| *count < 1 << 60).ok_or_else(|| {
-            Error::invalid_argument(format!("`{name}` must be >= 0 and less than 2^60, but is {count}"))
-        })
+        u64::try_from(count)
+            .ok()
+            .filter(|count| *count < 1 << 60)
+            .ok_or_else(|| Error::invalid_argument(format!("`{name}` must be >= 0 and less than 2^60, but is {count}")))
     };
     let (header, record, footer) = (bytes("header_bytes")?, bytes("record_bytes")?, bytes("footer_bytes")?);
     ensure!(record > 0, InvalidArgument, "`record_bytes` must be > 0");

@@ -109,9 +109,18 @@ impl Transform for Interleave {
                 }
                 continue;
             }
-            match input.next(cx).await? {
-                Some(element) => {
-                    let open = self.open(element, None, cx).await?;
+            let opened = match input.next(cx).await {
+                Ok(Some(element)) => self.open(element, None, cx).await.map(Some),
+                other => other.map(|_| None),
+            };
+            match opened.inspect_err(|_| {
+                // Where elements are made ahead an error takes the turn of a dataset, as in TensorFlow; that this call has no
+                // more time is nobody else's.
+                if self.ahead.is_some() && cx.check().is_ok() {
+                    turns.advance(cycle);
+                }
+            })? {
+                Some(open) => {
                     if turns.at >= turns.open.len() {
                         turns.open.resize_with(turns.at + 1, || None);
                     }
