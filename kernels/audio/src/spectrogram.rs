@@ -60,8 +60,9 @@ impl OpKernel<AudioSpectrogram> for SpectrogramKernel {
         let mut output = ctx.allocate_output(AudioSpectrogram::SPECTROGRAM, [channels, windows, frequencies])?;
         let audio = input.as_slice::<f32>()?;
         let length = self.transform.len();
-        let cost = frequencies * 40;
-        ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, frequencies, cost / frequencies + 1, |first, piece| {
+        // The nanoseconds that a strength takes.
+        const COST: usize = 40;
+        ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, frequencies, COST, |first, piece| {
             let mut samples = scratch::zeros::<f64>(length)?;
             let mut spectrum = scratch::filled(Default::default(), frequencies)?;
             let mut room = scratch::filled(Default::default(), self.transform.get_scratch_len())?;
