@@ -27,11 +27,15 @@ impl OpKernel<AudioSpectrogram> for SpectrogramKernel {
     fn new(ctx: &KernelConstruction<'_, AudioSpectrogram>) -> Result<Self> {
         let attrs = ctx.attrs();
         let size = attrs.window_size;
-        ensure!((2..=i64::from(i32::MAX)).contains(&size), InvalidArgument, "window_size must be > 1, got {size}");
+        ensure!(
+            (2..=i64::from(i32::MAX)).contains(&size),
+            InvalidArgument,
+            "window_size must be > 1 and an int32, got {size}"
+        );
         ensure!(
             (1..=i64::from(i32::MAX)).contains(&attrs.stride),
             InvalidArgument,
-            "stride must be > 0, got {}",
+            "stride must be > 0 and an int32, got {}",
             attrs.stride
         );
         ensure!(
