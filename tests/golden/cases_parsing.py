@@ -600,7 +600,8 @@ def messages():
                            "field-zero": b"\x02\x00", "wire-seven": b"\x0f", "cut-fixed": tag(syntax, "o_double", 1) + b"abc", "other-wire": tag(syntax, "o_int32", 5) + b"abcd" + n("o_int32", 4),
                            "string-as-varint": tag(syntax, "o_string", 0) + b"\x05", "unknown-group": b"\xfb\x3f\x08\x01\xfc\x3f", "unknown-group-cut": b"\xfb\x3f\x08\x01", "empty-packed": packed(syntax, "r_int32", []),
                            "empty-packed-behind": packed(syntax, "r_int32", [1]) + packed(syntax, "r_int32", []), "packed-cut": tag(syntax, "r_int32", 2) + b"\x05\x01", "packed-cut-varint": tag(syntax, "r_int32", 2) + b"\x02\x01\x80",
-                           "packed-fixed-cut": tag(syntax, "r_fixed32", 2) + b"\x03abc", "bool-great": tag(syntax, "o_bool", 0) + varint(1 << 40), "int32-great": tag(syntax, "o_int32", 0) + varint(1 << 40 | 7), "no-utf8": tag(syntax, "o_string", 2) + b"\x01\xff"}.items():
+                           "packed-fixed-cut": tag(syntax, "r_fixed32", 2) + b"\x03abc", "bool-great": tag(syntax, "o_bool", 0) + varint(1 << 40), "int32-great": tag(syntax, "o_int32", 0) + varint(1 << 40 | 7), "no-utf8": tag(syntax, "o_string", 2) + b"\x01\xff",
+                           **{f"key-of-{bit // 7 + 1}": varint(NUMBERS[syntax]["o_int32"] << 3 | 1 << bit) + b"\x05" for bit in (32, 36, 63)}}.items():
             fields = ["o_int32", "o_string", "o_double", "r_int32", "r_fixed32", "o_bool"]
             types = ["int32", "string", "double", "int32", "uint32", "bool"]
             yield from decode("int32", f"wire-{name}", S([data]), fields, types)
@@ -609,7 +610,7 @@ def messages():
         texts = ['o_int32: 5 o_string: "a" r_int32: [1, 2] r_int32: 3', "o_message { o_int64: -1 o_message { } } r_string: 'x\\n\\x41' # comment", "o_double: 1.5e3 o_bool: true o_enum: V7 o_message: <>", "", "o_int32: 0x10; o_double: inf, o_bool: t"]
         for k, text in enumerate(texts):
             yield from decode("int32", f"text{k}", S([text]), ["o_int32", "o_string", "r_int32", "o_message", "r_string", "o_double", "o_bool", "o_enum"], ["int32", "string", "int32", "string", "string", "double", "bool", "int32"], message_format="text")
-        for k, text in enumerate(["zz: 5", "o_int32: ", "o_int32: x", "o_message {", "}", "o_int32: 99999999999", "o_enum: NONE", "{", "o_message { o_message { } }}"]):
+        for k, text in enumerate(["zz: 5", "o_int32: ", "o_int32: x", "o_message {", "}", "o_int32: 99999999999", "o_enum: NONE", "{", "o_message { o_message { } }}", "o_enum: 12345", b'o_bytes: "\xff\\\\\xfe" o_int32: 7 # \xfd', b'o_bytes: "\\\xff"', b"\xff"]):
             yield from decode("int32", f"text-wrong{k}", S([text]), ["o_int32"], ["int32"], message_format="text")
         yield from decode("int32", "format", S([b""]), ["o_int32"], ["int32"], message_format="json")
         merged = written(syntax, "o_message", [written(syntax, "o_int32", [5])]) + written(syntax, "o_message", [written(syntax, "o_int64", [6])])

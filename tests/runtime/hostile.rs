@@ -45,3 +45,30 @@ fn the_step_of_an_accumulator_goes_on_after_the_largest_number() {
     let count = ops::resource_accumulator_num_accumulated(op, handle).build().unwrap();
     assert_eq!(count.to_scalar::<i32>().unwrap(), 1);
 }
+
+/// Attrs of a few bytes must not ask for minutes, or for gigabytes.
+#[cfg(feature = "audio")]
+#[test]
+fn sizes_of_spectrograms_and_cepstra_have_bounds() {
+    let mut test = kernlink::testing::cpu();
+    let sound = Tensor::zeros(DataType::Float, [4, 1]).unwrap();
+    for (window_size, stride) in [(1 << 31, 1), (i64::MAX, 1), (i64::MIN, 1), (2, 1 << 31), (2, i64::MAX)] {
+        let sizes = ops::AudioSpectrogramRequired { window_size, stride };
+        test.run(|op| ops::audio_spectrogram(op, sound.clone(), sizes.clone()).build())
+            .expect_error(Code::InvalidArgument, "int32");
+    }
+    let sizes = ops::AudioSpectrogramRequired { window_size: i64::from(i32::MAX), stride: 1 };
+    test.run(|op| ops::audio_spectrogram(op, sound.clone(), sizes.clone()).build())
+        .expect_error(Code::ResourceExhausted, "too long");
+    let spectrogram = Tensor::zeros(DataType::Float, [1, 1, 5]).unwrap();
+    let most = i64::from(i32::MAX);
+    for (bands, coefficients) in [(1 << 20, 1 << 10), (most, 1), (most, most)] {
+        test.run(|op| {
+            ops::mfcc(op, spectrogram.clone(), 8000i32)
+                .filterbank_channel_count(bands)
+                .dct_coefficient_count(coefficients)
+                .build()
+        })
+        .expect_error(Code::ResourceExhausted, "too many");
+    }
+}

@@ -72,6 +72,9 @@ impl Bands {
     }
 }
 
+/// The most cosines: more would take longer to compute than any spectrogram.
+const MOST_COSINES: i64 = 1 << 27;
+
 struct MfccKernel {
     upper: f64,
     lower: f64,
@@ -92,6 +95,11 @@ impl OpKernel<Mfcc> for MfccKernel {
             "Mfcc needs at least one band and one coefficient, and no more coefficients than bands: there are \
              {coefficients} for {bands}"
         );
+        ensure!(
+            bands.saturating_mul(coefficients) <= MOST_COSINES,
+            ResourceExhausted,
+            "{coefficients} coefficients of {bands} bands are too many: their product is at most {MOST_COSINES}"
+        );
         let (bands, coefficients) = (bands as usize, coefficients as usize);
         let (norm, step) = ((2.0 / bands as f64).sqrt(), std::f64::consts::PI / bands as f64);
         let cosine = |index: usize| {
@@ -102,7 +110,7 @@ impl OpKernel<Mfcc> for MfccKernel {
             upper: attrs.upper_frequency_limit.into(),
             lower: attrs.lower_frequency_limit.into(),
             bands,
-            cosines: scratch::collected((0..bands.saturating_mul(coefficients)).map(cosine))?,
+            cosines: scratch::collected((0..bands * coefficients).map(cosine))?,
             coefficients,
         })
     }

@@ -27,11 +27,15 @@ impl OpKernel<AudioSpectrogram> for SpectrogramKernel {
     fn new(ctx: &KernelConstruction<'_, AudioSpectrogram>) -> Result<Self> {
         let attrs = ctx.attrs();
         let size = attrs.window_size;
-        ensure!((2..=i64::from(i32::MAX)).contains(&size), InvalidArgument, "window_size must be > 1, got {size}");
+        ensure!(
+            (2..=i64::from(i32::MAX)).contains(&size),
+            InvalidArgument,
+            "window_size must be > 1 and an int32, got {size}"
+        );
         ensure!(
             (1..=i64::from(i32::MAX)).contains(&attrs.stride),
             InvalidArgument,
-            "stride must be > 0, got {}",
+            "stride must be > 0 and an int32, got {}",
             attrs.stride
         );
         ensure!(
@@ -60,8 +64,9 @@ impl OpKernel<AudioSpectrogram> for SpectrogramKernel {
         let mut output = ctx.allocate_output(AudioSpectrogram::SPECTROGRAM, [channels, windows, frequencies])?;
         let audio = input.as_slice::<f32>()?;
         let length = self.transform.len();
-        let cost = frequencies * 40;
-        ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, frequencies, cost / frequencies + 1, |first, piece| {
+        // The nanoseconds that a strength takes.
+        const COST: usize = 40;
+        ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, frequencies, COST, |first, piece| {
             let mut samples = scratch::zeros::<f64>(length)?;
             let mut spectrum = scratch::filled(Default::default(), frequencies)?;
             let mut room = scratch::filled(Default::default(), self.transform.get_scratch_len())?;

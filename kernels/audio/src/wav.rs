@@ -3,8 +3,9 @@
 use kernlink::dtype::TString;
 use kernlink::error::{Result, shortened_bytes};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::tensor::{Tensor, scratch};
+use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::wav;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{DecodeWav, EncodeWav};
 
@@ -13,9 +14,6 @@ const PASSED_OVER: [&[u8; 4]; 8] = [b"JUNK", b"bext", b"iXML", b"qlty", b"mext",
 
 /// One sample, as a fraction of the highest.
 const SCALE: f32 = 32768.0;
-
-/// The bytes of the parts of a file that stand before its samples.
-const HEADER: usize = 44;
 
 /// What a file says of its samples.
 struct Wav<'f> {
@@ -191,7 +189,7 @@ impl OpKernel<DecodeWav> for DecodeWavKernel {
 #[register_kernel(device = Cpu)]
 fn encode(ctx: &mut KernelContext<'_, EncodeWav>) -> Result<()> {
     let (audio, rate) = (ctx.input(EncodeWav::AUDIO)?, ctx.input(EncodeWav::SAMPLE_RATE)?);
-    let &[frames, channels] = audio.shape().dims() else {
+    let &[_, channels] = audio.shape().dims() else {
         bail!(InvalidArgument, "audio must be 2-dimensional, not {}", audio.shape());
     };
     ensure!(
@@ -212,28 +210,6 @@ fn encode(ctx: &mut KernelContext<'_, EncodeWav>) -> Result<()> {
         InvalidArgument,
         "num_channels must be in (0, 2^16), got: {channels}"
     );
-    let data = frames.saturating_mul(channels).saturating_mul(2);
-    ensure!(
-        u32::try_from(data.saturating_add(HEADER)).is_ok(),
-        InvalidArgument,
-        "Provided channels and frames cannot be encoded as a WAV."
-    );
-    let (data, rate, frame) = (data as u32, rate as u32, channels as u32 * 2);
-    let mut file = scratch::room(HEADER + data as usize)?;
-    file.extend_from_slice(b"RIFF");
-    file.extend_from_slice(&(data + HEADER as u32 - 8).to_le_bytes());
-    file.extend_from_slice(b"WAVEfmt ");
-    file.extend_from_slice(&16u32.to_le_bytes());
-    file.extend_from_slice(&1u16.to_le_bytes());
-    file.extend_from_slice(&(channels as u16).to_le_bytes());
-    file.extend_from_slice(&rate.to_le_bytes());
-    file.extend_from_slice(&rate.wrapping_mul(frame).to_le_bytes());
-    file.extend_from_slice(&(frame as u16).to_le_bytes());
-    file.extend_from_slice(&16u16.to_le_bytes());
-    file.extend_from_slice(b"data");
-    file.extend_from_slice(&data.to_le_bytes());
-    // What is beyond the limits is cut; `as` does that, and takes NaN for 0.
-    let sample = |value: &f32| ((value * SCALE).round() as i16).to_le_bytes();
-    file.extend(audio.as_slice::<f32>()?.iter().flat_map(sample));
+    let file = wav::encode(audio.as_slice()?, rate as u32, channels)?;
     ctx.set_output(EncodeWav::CONTENTS, Tensor::scalar(TString::from(file)))
 }

@@ -51,5 +51,6 @@ pub mod tile;
 pub mod truncate;
 pub mod turn;
 pub mod vector;
+pub mod wav;
 pub mod wire;
 mod word_buffer;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use kernlink::formats::masked_crc32c;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, bail, ensure};
 
 /// How a file is compressed.
@@ -128,7 +129,7 @@ impl Bytes {
         while left > 0 {
             let Some(available) = self.available()? else { break };
             let taken = usize::try_from(left).unwrap_or(usize::MAX).min(available.len());
-            kernlink::tensor::scratch::append(buffer, &available[..taken])?;
+            scratch::append(buffer, &available[..taken])?;
             self.reader.consume(taken);
             self.place += taken as u64;
             left -= taken as u64;
@@ -182,7 +183,7 @@ impl Bytes {
         while let Some(available) = self.available()? {
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(available.len());
-            kernlink::tensor::scratch::append(&mut line, &available[..taken])?;
+            scratch::append(&mut line, &available[..taken])?;
             let used = taken + usize::from(end.is_some());
             self.reader.consume(used);
             self.place += used as u64;
@@ -201,38 +202,47 @@ impl Bytes {
     /// DATA_LOSS if a record ends early, or a checksum is wrong.
     pub fn record(&mut self) -> Result<Option<Vec<u8>>> {
         let start = self.place;
-        let mut head = Vec::new();
         // As in TensorFlow, a head that was cut is the end.
-        if self.read(&mut head, 12)? < 12 {
-            return Ok(None);
-        }
-        let length = self.checked(&head[..8], &head[8..], start)?;
-        let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
-        let mut record = Vec::new();
+        let Some(length) = self.array::<8>()? else { return Ok(None) };
+        let Some(checksum) = self.array()? else { return Ok(None) };
+        self.check(&length, checksum, start)?;
+        let length = u64::from_le_bytes(length);
+        // No more is asked for at once than what costs little if the file does not hold it.
+        let mut record = scratch::room(length.min(1 << 16) as usize)?;
         if self.read(&mut record, length)? < length {
             return Err(self.truncated(start));
         }
-        let mut checksum = Vec::new();
-        if self.read(&mut checksum, 4)? < 4 {
-            return Err(self.truncated(start));
-        }
-        self.checked(&record, &checksum, start)?;
+        let Some(checksum) = self.array()? else { return Err(self.truncated(start)) };
+        self.check(&record, checksum, start)?;
         Ok(Some(record))
+    }
+
+    /// So many bytes, if they are there.
+    fn array<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
+        let (mut bytes, mut filled) = ([0; N], 0);
+        while filled < N {
+            let Some(available) = self.available()? else { return Ok(None) };
+            let taken = available.len().min(N - filled);
+            bytes[filled..filled + taken].copy_from_slice(&available[..taken]);
+            self.reader.consume(taken);
+            (self.place, filled) = (self.place + taken as u64, filled + taken);
+        }
+        Ok(Some(bytes))
     }
 
     fn truncated(&self, at: u64) -> Error {
         Error::data_loss(format!("truncated record at {at} in {}", self.name))
     }
 
-    /// Bytes whose checksum is right.
-    fn checked<'b>(&self, bytes: &'b [u8], checksum: &[u8], at: u64) -> Result<&'b [u8]> {
+    /// Refuses bytes whose checksum is another.
+    fn check(&self, bytes: &[u8], checksum: [u8; 4], at: u64) -> Result<()> {
         ensure!(
             checksum == masked_crc32c(bytes).to_le_bytes(),
             DataLoss,
             "corrupted record at {at} in {}: a checksum is wrong",
             self.name
         );
-        Ok(bytes)
+        Ok(())
     }
 }
 

@@ -4,9 +4,9 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::tensor::Tensor;
 use kernlink_framework::error::Code;
 
-use super::compressed::{gunzip, unzlib};
+use super::compressed::Expander;
 use super::json::example;
-use super::message::{Types, reserialize};
+use super::message::{Sanitizer, Types};
 use super::single_sequence::Sequence;
 use kernlink_kernels_common::example::wire::{Reader, Value, feature_dtype, list_span, sequence_span};
 
@@ -81,10 +81,10 @@ fn compressed_strings_end() {
     let zlib = b"\x78\x9c\xcb\x48\xcd\xc9\xc9\x57\xc8\x40\x27\x00\x3a\x3b\x08\x31";
     let gzip =
         b"\x1f\x8b\x08\x1c\0\0\0\0\0\x03\x01\0xname\0comment\0\x4b\x4c\x4a\x4e\x04\x02\x00\x9a\x3b\x0d\x3f\x06\0\0\0";
-    let mut chance = Chance(2);
+    let (mut chance, mut expander) = (Chance(2), Expander::new());
     for _ in 0..5000 {
-        _ = unzlib(&chance.mutated(zlib));
-        _ = gunzip(&chance.mutated(gzip));
+        _ = expander.unzlib(&chance.mutated(zlib));
+        _ = expander.gunzip(&chance.mutated(gzip));
     }
 }
 
@@ -105,15 +105,13 @@ fn messages_end() {
     let mut chance = Chance(4);
     for name in ["tensorflow.TensorProto", "tensorflow.SequenceExample", "google.protobuf.FileDescriptorSet"] {
         let descriptor = types.lenient_message(name).unwrap();
+        let mut sanitizer = Sanitizer::default();
         for _ in 0..2000 {
             for bytes in [&tensor[..], SEQUENCE] {
-                _ = reserialize(&descriptor, &chance.mutated(bytes), false);
+                _ = sanitizer.binary(&descriptor, &chance.mutated(bytes));
             }
-            _ = reserialize(
-                &descriptor,
-                &chance.mutated(b"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, 2]"),
-                true,
-            );
+            let text = b"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, 2]";
+            _ = sanitizer.text(&descriptor, &chance.mutated(text));
         }
     }
     // A file with a message that holds itself, and one with a name twice.

@@ -18,6 +18,10 @@ const WINDOW_BITS: u8 = 15;
 /// The most bytes that a string has.
 const MOST: usize = i32::MAX as usize;
 
+/// How much room a stream is given at least, and how much at most is added at once.
+const LEAST_ROOM: usize = 256;
+const MOST_ROOM: usize = 1 << 18;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Compression {
     None,
@@ -50,10 +54,11 @@ impl OpKernel<DecodeCompressed> for DecodeCompressedKernel {
         let bytes: usize = strings.iter().map(|string| string.len()).sum();
         let cost = bytes.saturating_mul(5) / strings.len().max(1) + 2000;
         ctx.try_parallel_chunks(output.as_mut_slice::<TString>()?, 1, cost, |first, piece| {
+            let mut expander = Expander::new();
             for (place, string) in piece.iter_mut().zip(&strings[first..]) {
                 let expanded = match self.0 {
-                    Compression::Gzip => gunzip(string)?,
-                    _ => unzlib(string)?,
+                    Compression::Gzip => expander.gunzip(string)?,
+                    _ => expander.unzlib(string)?,
                 };
                 *place = expanded.into();
             }
@@ -75,56 +80,84 @@ enum End {
     Cut,
 }
 
-/// Appends what a stream holds. `rest` begins behind it then.
-fn inflate(stream: &mut Inflate, rest: &mut &[u8], out: &mut Vec<u8>) -> Result<End> {
-    loop {
-        let start = out.len();
-        let more = rest.len().saturating_mul(4).clamp(256, 1 << 18);
-        scratch::resize(out, start + more, 0)?;
-        let (read, written) = (stream.total_in(), stream.total_out());
-        let status = stream.decompress(rest, &mut out[start..], InflateFlush::NoFlush);
-        let written = (stream.total_out() - written) as usize;
-        out.truncate((start + written).min(MOST));
-        let status = status.map_err(|error| wrong(stream.error_message().unwrap_or(error.as_str())))?;
-        *rest = &rest[(stream.total_in() - read) as usize..];
-        if status == Status::StreamEnd {
-            return Ok(End::Whole);
-        }
-        // Though there was room, nothing more came: bytes are missing.
-        if written < more || out.len() == MOST {
-            return Ok(End::Cut);
-        }
-    }
+/// Decompresses one stream after the other. Its state and its memory are made once: a file may hold a stream every twenty bytes.
+pub(super) struct Expander {
+    stream: Inflate,
+    /// What was expanded, and behind it room for more, which is zeroed once however many streams fill it.
+    room: Vec<u8>,
+    filled: usize,
 }
 
-/// What a zlib stream holds, as far as it goes.
-pub(super) fn unzlib(mut bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    // What stands behind the stream does not count.
-    inflate(&mut Inflate::new(true, WINDOW_BITS), &mut bytes, &mut out)?;
-    Ok(out)
-}
+impl Expander {
+    pub(super) fn new() -> Expander {
+        Expander { stream: Inflate::new(true, WINDOW_BITS), room: Vec::new(), filled: 0 }
+    }
 
-/// The members of a gzip file, one behind the other. As in TensorFlow one that holds nothing is the last.
-pub(super) fn gunzip(mut bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    while let Some(length) = gzip_header(bytes)? {
-        bytes = &bytes[length..];
-        let start = out.len();
-        if let End::Cut = inflate(&mut Inflate::new(false, WINDOW_BITS), &mut bytes, &mut out)? {
-            break;
+    /// What a zlib stream holds, as far as it goes.
+    pub(super) fn unzlib(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>> {
+        self.filled = 0;
+        self.stream.reset(true);
+        // What stands behind the stream does not count.
+        self.inflate(&mut bytes)?;
+        self.taken()
+    }
+
+    /// What the members of a gzip file hold, one behind the other. As in TensorFlow one that holds nothing is the last.
+    pub(super) fn gunzip(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>> {
+        self.filled = 0;
+        while let Some(length) = gzip_header(bytes)? {
+            bytes = &bytes[length..];
+            let start = self.filled;
+            self.stream.reset(false);
+            if let End::Cut = self.inflate(&mut bytes)? {
+                break;
+            }
+            let member = &self.room[start..self.filled];
+            // Each half of the trailer is looked at once it is there.
+            for (value, name) in [(crc32(0, member), "data"), (member.len() as u32, "length")] {
+                let Some((stored, behind)) = bytes.split_first_chunk::<4>() else { return self.taken() };
+                ensure!(u32::from_le_bytes(*stored) == value, DataLoss, "incorrect {name} check in a gzip string");
+                bytes = behind;
+            }
+            if member.is_empty() {
+                break;
+            }
         }
-        // Each half of the trailer is looked at once it is there.
-        for (value, name) in [(crc32(0, &out[start..]), "data"), ((out.len() - start) as u32, "length")] {
-            let Some((stored, behind)) = bytes.split_first_chunk::<4>() else { return Ok(out) };
-            ensure!(u32::from_le_bytes(*stored) == value, DataLoss, "incorrect {name} check in a gzip string");
-            bytes = behind;
-        }
-        if out.len() == start {
-            break;
+        self.taken()
+    }
+
+    /// Appends what the stream holds. `rest` begins behind it then.
+    fn inflate(&mut self, rest: &mut &[u8]) -> Result<End> {
+        loop {
+            let start = self.filled;
+            if self.room.len() - start < LEAST_ROOM {
+                let more = rest.len().saturating_mul(4).clamp(LEAST_ROOM, MOST_ROOM);
+                scratch::resize(&mut self.room, start + more, 0)?;
+            }
+            let (read, written) = (self.stream.total_in(), self.stream.total_out());
+            let status = self.stream.decompress(rest, &mut self.room[start..], InflateFlush::NoFlush);
+            let written = (self.stream.total_out() - written) as usize;
+            self.filled = (start + written).min(MOST);
+            let status = status.map_err(|error| wrong(self.stream.error_message().unwrap_or(error.as_str())))?;
+            *rest = &rest[(self.stream.total_in() - read) as usize..];
+            if status == Status::StreamEnd {
+                return Ok(End::Whole);
+            }
+            // Though there was room, nothing more came: bytes are missing.
+            if start + written < self.room.len() || self.filled == MOST {
+                return Ok(End::Cut);
+            }
         }
     }
-    Ok(out)
+
+    /// What was expanded, without much room behind it.
+    fn taken(&mut self) -> Result<Vec<u8>> {
+        if self.filled < self.room.len() / 2 {
+            return scratch::copied(&self.room[..self.filled]);
+        }
+        self.room.truncate(self.filled);
+        Ok(std::mem::take(&mut self.room))
+    }
 }
 
 /// The length of a member's header (RFC 1952); `None` if it is cut.
@@ -162,4 +195,34 @@ fn gzip_header(bytes: &[u8]) -> Result<Option<usize>> {
         at += 2;
     }
     Ok((at <= bytes.len()).then_some(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `"x"` as a member of a gzip file.
+    const MEMBER: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\xab\0\0\x83\x16\xdc\x8c\x01\0\0\0";
+
+    #[test]
+    fn room_is_made_once_for_many_members() {
+        let mut expander = Expander::new();
+        let expanded = expander.gunzip(&MEMBER.repeat(3000)).unwrap();
+        assert_eq!(expanded, b"x".repeat(3000));
+        // What is small is copied, so that no string keeps the room behind it.
+        assert!(expanded.capacity() < 2 * expanded.len() + LEAST_ROOM);
+        assert!(expander.room.len() <= MOST_ROOM, "{}", expander.room.len());
+    }
+
+    #[test]
+    fn an_expander_forgets_what_went_before() {
+        let zlib = b"\x78\x9c\xab\0\0\0\x79\0\x79";
+        let mut expander = Expander::new();
+        for _ in 0..2 {
+            assert_eq!(expander.unzlib(zlib).unwrap(), b"x");
+            assert_eq!(expander.gunzip(MEMBER).unwrap(), b"x");
+            assert_eq!(expander.gunzip(&MEMBER[..11]).unwrap(), b"");
+            assert!(expander.unzlib(b"no stream").is_err());
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use kernlink::dtype::TString;
 use kernlink::error::{Result, shortened_bytes};
 use kernlink::kernel::KernelContext;
-use kernlink::tensor::scratch;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::parsed::parse_number;
 use kernlink_kernels_common::wire::Message;
@@ -72,7 +72,8 @@ impl<'t> Parser<'t> {
                 // A name stands once in an object.
                 let mut names = std::collections::HashSet::new();
                 parser.object(|parser, name| {
-                    if !names.insert(name.to_owned()) {
+                    names.make_room(1)?;
+                    if !names.insert(scratch::copied_text(name)?) {
                         return parser.wrong("a key that stands twice");
                     }
                     let mut entry = Message::default();

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 use kernlink::dtype::{DataType, TString};
 use kernlink::ensure;
 use kernlink::error::{Error, Result, shortened_bytes};
@@ -18,7 +18,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::ParseSingleSequenceExample;
 use kernlink_ops::shapes::SequenceAttrs;
 
-use super::message::{DELIMITED, FIXED32, VARINT, key, malformed, skip, take, varint};
+use super::message::{DELIMITED, FIXED32, VARINT, malformed, short_key, skip, take, varint};
 use super::tensor::scalar_string;
 
 /// A feature: its list, if it has one.
@@ -31,7 +31,8 @@ enum Feature<'a> {
     Int64(Vec<i64>),
 }
 
-type Map<'a, T> = HashMap<&'a [u8], T, FixedState>;
+/// Names are those of a message: their hashes have a seed, so that none can be made whose hashes are all the same.
+type Map<'a, T> = HashMap<&'a [u8], T, RandomState>;
 
 /// What a message says.
 #[derive(Default)]
@@ -45,7 +46,7 @@ pub(super) struct Sequence<'a> {
 fn fields<'a>(bytes: &'a [u8], mut visit: impl FnMut(u32, u64, &mut &'a [u8]) -> Result<bool>) -> Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        let (number, kind) = key(&mut rest)?;
+        let (number, kind) = short_key(&mut rest)?;
         if !visit(number, kind, &mut rest)? {
             skip(&mut rest, number, kind, 0)?;
         }

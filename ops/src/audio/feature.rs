@@ -22,8 +22,9 @@ pub struct AudioSpectrogram;
 fn spectrogram_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank(c.input(0), 2)?;
     let (window, stride): (i64, i64) = (c.attr("window_size")?, c.attr("stride")?);
-    ensure!(window > 1, InvalidArgument, "window_size must be > 1, got {window}");
-    ensure!(stride > 0, InvalidArgument, "stride must be > 0, got {stride}");
+    let most = i64::from(i32::MAX);
+    ensure!((2..=most).contains(&window), InvalidArgument, "window_size must be > 1 and an int32, got {window}");
+    ensure!((1..=most).contains(&stride), InvalidArgument, "stride must be > 0 and an int32, got {stride}");
     let windows = match c.value(c.dim(input, 0)) {
         Some(samples) if samples < window => c.make_dim(0),
         Some(samples) => c.make_dim(1 + (samples - window) / stride),

@@ -7,6 +7,7 @@ use kernlink::proto::{self, tensor_to_proto};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::wav;
 use kernlink_kernels_common::wire::Message;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -60,41 +61,6 @@ fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
     set_summary(ctx, summary)
 }
 
-/// A sound as a WAV file of 16-bit samples.
-///
-/// # Errors
-/// INVALID_ARGUMENT if its header cannot say how long it is or how many channels it has; RESOURCE_EXHAUSTED if there is not
-/// enough memory.
-fn wav(samples: &[f32], rate: u32, channels: usize) -> Result<Vec<u8>> {
-    const HEADER: u32 = 44;
-    let sizes = || {
-        let size = u32::try_from(samples.len().checked_mul(2)?).ok()?;
-        let channels = u16::try_from(channels).ok().filter(|&channels| channels > 0)?;
-        Some((size, size.checked_add(HEADER)?, channels, channels.checked_mul(2)?))
-    };
-    let Some((size, whole, channels, frame)) = sizes() else {
-        bail!(InvalidArgument, "Provided channels and frames cannot be encoded as a WAV.");
-    };
-    let mut file = scratch::room(whole as usize)?;
-    file.extend_from_slice(b"RIFF");
-    file.extend_from_slice(&(whole - 8).to_le_bytes());
-    file.extend_from_slice(b"WAVEfmt ");
-    file.extend_from_slice(&16u32.to_le_bytes());
-    file.extend_from_slice(&1u16.to_le_bytes());
-    file.extend_from_slice(&channels.to_le_bytes());
-    file.extend_from_slice(&rate.to_le_bytes());
-    file.extend_from_slice(&rate.wrapping_mul(u32::from(frame)).to_le_bytes());
-    file.extend_from_slice(&frame.to_le_bytes());
-    file.extend_from_slice(&16u16.to_le_bytes());
-    file.extend_from_slice(b"data");
-    file.extend_from_slice(&size.to_le_bytes());
-    for &sample in samples {
-        // A cast to an integer saturates.
-        file.extend_from_slice(&((sample * 32768.0).round() as i16).to_le_bytes());
-    }
-    Ok(file)
-}
-
 /// A summary of at most `limit` sounds.
 pub(super) fn audio(tag: &[u8], tensor: &Tensor, rate: f32, limit: i64) -> Result<Message> {
     let (sounds, frames, channels) = match *tensor.shape().dims() {
@@ -108,7 +74,7 @@ pub(super) fn audio(tag: &[u8], tensor: &Tensor, rate: f32, limit: i64) -> Resul
     for index in 0..sounds.min(usize::try_from(limit).unwrap_or(usize::MAX)) {
         let (samples, whole_rate) =
             (&samples[index * frames * channels..][..frames * channels], rate.round_ties_even());
-        let file = wav(samples, (whole_rate as u32).max(1), channels)?;
+        let file = wav::encode(samples, (whole_rate as u32).max(1), channels)?;
         let name = if limit > 1 { format!("/audio/{index}") } else { "/audio".to_owned() };
         let mut sound = Message::default();
         sound.float(1, rate)?;

@@ -11,7 +11,7 @@ use kernlink_ops::DecodeProtoV2;
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, Value};
 
 use super::descriptors::Types;
-use super::sanitize::reserialize;
+use super::sanitize::Sanitizer;
 use super::{DELIMITED, FIXED32, FIXED64, START_GROUP, Type, VARINT, key, malformed, skip, take, varint};
 use kernlink_kernels_common::example::wire::part_of;
 
@@ -140,8 +140,14 @@ impl OpKernel<DecodeProtoV2> for DecodeProtoKernel {
         ensure!(!given.is_empty(), InvalidArgument, "Bufs argument must contain at least one value");
         let reserialized = match &self.whole {
             Some(descriptor) => {
-                let messages =
-                    given.iter().map(|message| reserialize(descriptor, message, self.is_text).map(TString::from));
+                let mut sanitizer = Sanitizer::default();
+                let messages = given.iter().map(|message| {
+                    let whole = match self.is_text {
+                        true => sanitizer.text(descriptor, message),
+                        false => sanitizer.binary(descriptor, message),
+                    };
+                    whole.map(TString::from)
+                });
                 scratch::collected_ok(messages)?
             }
             None => Vec::new(),
@@ -156,8 +162,9 @@ impl OpKernel<DecodeProtoV2> for DecodeProtoKernel {
         let mut sizes = ctx.allocate_output(Op::SIZES, with(count)?)?;
         // There is room for a default at least.
         let mut most = vec![1; count];
+        let mut counts = vec![0; count];
         for (index, message) in messages.iter().enumerate() {
-            let mut counts = vec![0; count];
+            counts.fill(0);
             self.walk(message, |at, found| {
                 let field = &self.fields[at];
                 counts[at] = match found {
@@ -181,8 +188,9 @@ impl OpKernel<DecodeProtoV2> for DecodeProtoKernel {
             outputs.push(Tensor::alloc(field.dtype, with(most)?)?);
         }
         let mut columns = outputs.iter_mut().map(Column::new).collect::<Result<Vec<_>>>()?;
+        let mut next = vec![0; count];
         for (index, message) in messages.iter().enumerate() {
-            let mut next = vec![0; count];
+            next.fill(0);
             self.walk(message, |at, found| {
                 let (field, most) = (&self.fields[at], most[at]);
                 let row = index * most;

@@ -1,15 +1,19 @@
 //! Where the types of messages are declared.
 
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::sync::LazyLock;
 
 use kernlink::dtype::TString;
 use kernlink::error::{Error, Result, shortened_bytes};
+use kernlink::tensor::scratch;
+use kernlink_kernels_common::files::path_of;
 use prost::Message;
 use prost_reflect::prost_types::field_descriptor_proto::Type;
 use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 
-use super::super::compressed::unzlib;
+use super::super::compressed::Expander;
 
 /// The types that a source declares.
 #[derive(Clone)]
@@ -20,7 +24,7 @@ pub(in super::super) struct Types {
 }
 
 static LOCAL: LazyLock<Option<Types>> = LazyLock::new(|| {
-    let set = unzlib(include_bytes!("../../local/local.desc.zlib")).ok()?;
+    let set = Expander::new().unzlib(include_bytes!("../../local/local.desc.zlib")).ok()?;
     Types::new(&set)
 });
 
@@ -40,14 +44,10 @@ impl Types {
     /// # Errors
     /// INVALID_ARGUMENT if it is none of these.
     pub(in super::super) fn of(source: &TString) -> Result<Types> {
-        let from_file = || {
-            let name = std::str::from_utf8(source).ok()?;
-            Types::new(&std::fs::read(name).ok()?)
-        };
         let found = match source.strip_prefix(b"bytes://") {
             _ if &**source == b"local://" => LOCAL.clone(),
-            Some(set) => from_file().or_else(|| Types::new(set)),
-            None => from_file(),
+            Some(set) => Types::new(set),
+            None => file_bytes(source).and_then(|set| Types::new(&set)),
         };
         found.ok_or_else(|| {
             Error::invalid_argument(format!(
@@ -74,6 +74,15 @@ impl Types {
     }
 }
 
+/// The bytes of a file, of which there are no more than when it was opened. Devices and pipes are none: they may have no end.
+fn file_bytes(name: &TString) -> Option<Vec<u8>> {
+    let path = path_of(name).ok()?;
+    let file = path.metadata().ok().filter(Metadata::is_file)?;
+    let mut bytes = scratch::room(usize::try_from(file.len()).ok()?).ok()?;
+    File::open(path).ok()?.take(file.len()).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// The pool of files, each of which stands behind those that it imports.
 fn pool_of(set: &FileDescriptorSet) -> Option<DescriptorPool> {
     let mut pool = DescriptorPool::new();
@@ -98,4 +107,25 @@ fn loosen(message: &mut DescriptorProto) {
     }
     message.extension.iter_mut().for_each(strings_to_bytes);
     message.nested_type.iter_mut().for_each(loosen);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_read() {
+        let set = Expander::new().unzlib(include_bytes!("../../local/local.desc.zlib")).unwrap();
+        let path = std::env::temp_dir().join(format!("kernlink-descriptors-{}", std::process::id()));
+        std::fs::write(&path, &set).unwrap();
+        let name = path.display().to_string();
+        for name in [name.clone(), format!("file://{name}")] {
+            Types::of(&name.as_str().into()).unwrap().message("tensorflow.Example").unwrap();
+        }
+        std::fs::remove_file(&path).unwrap();
+        for name in [&name[..], "/dev/zero", "/dev/stdin", "/", "", "http://there"] {
+            let error = Types::of(&name.into()).err().unwrap();
+            assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{name}");
+        }
+    }
 }

@@ -8,11 +8,12 @@ mod sanitize;
 #[cfg(test)]
 pub(super) use descriptors::Types;
 use kernlink::dtype::DataType;
+use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink_kernels_common::wire::read_varint;
 use prost_reflect::Kind;
 #[cfg(test)]
-pub(super) use sanitize::reserialize;
+pub(super) use sanitize::Sanitizer;
 
 /// The type of a field: how it is written, and what its bits mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,13 +112,19 @@ pub(super) fn varint(rest: &mut &[u8], what: &str) -> Result<u64> {
     read_varint(rest).map_err(|_| malformed(what))
 }
 
-/// A field's number and how its value stands, of a key that is no end of a group.
+/// A field's number and how its value stands, of a key that is no end of a group. Bits beyond 32 are dropped, as TensorFlow does.
 pub(super) fn key(rest: &mut &[u8]) -> Result<(u32, u64)> {
-    let key = varint(rest, "a key is cut")?;
-    match u32::try_from(key) {
-        Ok(key) if key >> 3 != 0 && u64::from(key & 7) != END_GROUP => Ok((key >> 3, u64::from(key & 7))),
-        _ => Err(malformed("a key is none")),
+    let key = varint(rest, "a key is cut")? as u32;
+    match (key >> 3, u64::from(key & 7)) {
+        (0, _) | (_, END_GROUP) => Err(malformed("a key is none")),
+        key => Ok(key),
     }
+}
+
+/// [`key`] for messages that are parsed wholly: it has at most five bytes.
+pub(super) fn short_key(rest: &mut &[u8]) -> Result<(u32, u64)> {
+    ensure!(rest.iter().take(5).any(|&byte| byte < 0x80), DataLoss, "malformed message: a key is cut or too long");
+    key(rest)
 }
 
 /// Passes over the value of a field.
@@ -132,17 +139,15 @@ pub(super) fn skip(rest: &mut &[u8], number: u32, wire_type: u64, nested: usize)
             take(rest, u64::from(length as u32), CUT)?;
         }
         START_GROUP if nested < MOST_NESTED => loop {
-            let key = varint(rest, "a group has no end")?;
-            if key & 7 == END_GROUP {
-                return if key >> 3 == u64::from(number) {
-                    Ok(())
-                } else {
-                    Err(malformed("a group has another's end"))
-                };
+            let key = varint(rest, "a group has no end")? as u32;
+            let (inner, wire_type) = (key >> 3, u64::from(key & 7));
+            if wire_type == END_GROUP {
+                return if inner == number { Ok(()) } else { Err(malformed("a group has another's end")) };
             }
-            let inner =
-                u32::try_from(key >> 3).ok().filter(|&inner| inner != 0).ok_or_else(|| malformed("a key is none"))?;
-            skip(rest, inner, key & 7, nested + 1)?;
+            if inner == 0 {
+                return Err(malformed("a key is none"));
+            }
+            skip(rest, inner, wire_type, nested + 1)?;
         },
         _ => return Err(malformed("a field is of an unknown kind, or nested too deeply")),
     }
