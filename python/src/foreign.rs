@@ -22,6 +22,19 @@ pub(crate) struct Array<'py> {
 impl<'py> Array<'py> {
     /// That of an object that has one.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> Option<Array<'py>> {
+        let array = Array::given(object)?;
+        let is_scalar = array.field("shape").ok().flatten().and_then(|shape| shape.is_empty().ok()) == Some(true);
+        if !is_scalar {
+            return Some(array);
+        }
+        // The interface of a scalar of NumPy's is that of an array which is gone: whoever holds the scalar does not hold it.
+        match object.py().import("numpy").and_then(|numpy| numpy.call_method1("asarray", (object,))) {
+            Ok(lasting) => Array::given(&lasting),
+            Err(_) => Some(array),
+        }
+    }
+
+    fn given(object: &Bound<'py, PyAny>) -> Option<Array<'py>> {
         let interface = object.getattr(intern!(object.py(), "__array_interface__")).ok()?;
         Some(Array { owner: object.clone(), interface: interface.cast_into::<PyDict>().ok()? })
     }

@@ -428,3 +428,17 @@ def test_texts_of_tensors_and_variables() -> None:
     v = kl.Variable(3.14159)
     assert f"{v:.1f}" == "3.1" and f"{v}" == f"{np.float32(3.14159)}"
     assert v.ndim == 0 and v.item() == v.tolist() == pytest.approx(3.14159)
+
+
+@pytest.mark.parametrize(
+    "kind", [np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.complex64]
+)
+def test_scalars_of_numpy_keep_their_values(kind: type[np.generic]) -> None:
+    """Each has its own memory, which lasts as long as the tensor."""
+    raw, count = kl.raw_ops, 50
+    assert raw.Sub(x=kind(7), y=kind(2)).item() == 5
+    assert raw.Pack(values=[raw.Identity(input=kind(n)) for n in range(count)]).numpy().tolist() == list(range(count))
+    kept = [kl.constant(kind(n)) for n in range(count)]
+    others = [np.full((), 99, kind) for _ in range(1000)]
+    assert [tensor.item() for tensor in kept] == list(range(count)), others[0]
+    assert raw.Select(condition=np.bool_(True), t=kind(1), e=kind(2)).item() == 1
