@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
-use kernlink::step::Cancellation;
+use kernlink::step::Step;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
@@ -88,8 +88,8 @@ impl<'a> Sampling<'a> {
     /// Picks one more point, the best of several that are drawn.
     ///
     /// # Errors
-    /// That of the step, if it is cancelled: the number of tries is an input.
-    fn pick(&mut self, random: &mut Draw, tries: i64, cancellation: Option<&Cancellation>) -> Result<()> {
+    /// That of the step, if it is cancelled or its time is up: the number of tries is an input.
+    fn pick(&mut self, random: &mut Draw, tries: i64, step: Option<&Step>) -> Result<()> {
         let mut total = 0.0;
         for (sum, &distance) in self.sums.iter_mut().zip(&self.distances) {
             total += distance;
@@ -97,8 +97,8 @@ impl<'a> Sampling<'a> {
         }
         let mut best: Option<(f32, usize)> = None;
         for _ in 0..tries {
-            if let Some(cancellation) = cancellation {
-                cancellation.check()?;
+            if let Some(step) = step {
+                step.check()?;
             }
             let index = self.draw(random);
             let potential = self.draw_distances(index);
@@ -143,9 +143,9 @@ fn kmeans_plus_plus(ctx: &mut KernelContext<'_, ops::KmeansPlusPlusInitializatio
     let mut output = ctx.allocate_output(Op::SAMPLES, [to_sample as usize, width])?;
     let mut sampling = Sampling::new(points.as_slice()?, count, width)?;
     let mut random = Draw::new(seed);
-    let cancellation = ctx.cancellation().ok();
+    let step = ctx.step().ok();
     for _ in 0..to_sample {
-        sampling.pick(&mut random, 1 + retries, cancellation)?;
+        sampling.pick(&mut random, 1 + retries, step)?;
     }
     if width > 0 {
         for (row, &picked) in output.as_mut_slice::<f32>()?.chunks_exact_mut(width).zip(&sampling.picked) {
