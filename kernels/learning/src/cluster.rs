@@ -1,5 +1,7 @@
 //! KmeansPlusPlusInitialization and KMC2ChainInitialization.
 
+use std::sync::Arc;
+
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::step::Step;
@@ -143,7 +145,7 @@ fn kmeans_plus_plus(ctx: &mut KernelContext<'_, ops::KmeansPlusPlusInitializatio
     let mut output = ctx.allocate_output(Op::SAMPLES, [to_sample as usize, width])?;
     let mut sampling = Sampling::new(points.as_slice()?, count, width)?;
     let mut random = Draw::new(seed);
-    let step = ctx.step().ok();
+    let step = ctx.step().ok().map(Arc::as_ref);
     for _ in 0..to_sample {
         sampling.pick(&mut random, 1 + retries, step)?;
     }
