@@ -435,10 +435,10 @@ def test_texts_of_tensors_and_variables() -> None:
 )
 def test_scalars_of_numpy_keep_their_values(kind: type[np.generic]) -> None:
     """Each has its own memory, which lasts as long as the tensor."""
-    raw, count = kl.raw_ops, 50
-    assert raw.Sub(x=kind(7), y=kind(2)).item() == 5
-    assert raw.Pack(values=[raw.Identity(input=kind(n)) for n in range(count)]).numpy().tolist() == list(range(count))
+    count = 50
+    assert RAW.Sub(x=kind(7), y=kind(2)).item() == 5
+    assert RAW.Pack(values=[RAW.Identity(input=kind(n)) for n in range(count)]).numpy().tolist() == list(range(count))
     kept = [kl.constant(kind(n)) for n in range(count)]
     others = [np.full((), 99, kind) for _ in range(1000)]
     assert [tensor.item() for tensor in kept] == list(range(count)), others[0]
-    assert raw.Select(condition=np.bool_(True), t=kind(1), e=kind(2)).item() == 1
+    assert RAW.SelectV2(condition=np.bool_(True), t=kind(1), e=kind(2)).item() == 1
