@@ -22,19 +22,19 @@ pub(crate) struct Array<'py> {
 impl<'py> Array<'py> {
     /// That of an object that has one.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> Option<Array<'py>> {
-        let array = Self::as_it_says(object)?;
-        // A scalar of NumPy's names the memory of an array that is gone by now: the array has to be kept instead.
-        let is_scalar =
-            array.field("shape").ok().flatten().is_some_and(|shape| shape.len().is_ok_and(|rank| rank == 0));
-        if is_scalar
-            && let Ok(kept) = object.py().import("numpy").and_then(|numpy| numpy.call_method1("asarray", (object,)))
-        {
-            return Self::as_it_says(&kept);
+        let array = Array::given(object)?;
+        let is_scalar = array.field("shape").ok().flatten().and_then(|shape| shape.is_empty().ok()) == Some(true);
+        if !is_scalar {
+            return Some(array);
         }
-        Some(array)
+        // The interface of a scalar of NumPy's is that of an array which is gone: whoever holds the scalar does not hold it.
+        match object.py().import("numpy").and_then(|numpy| numpy.call_method1("asarray", (object,))) {
+            Ok(lasting) => Array::given(&lasting),
+            Err(_) => Some(array),
+        }
     }
 
-    fn as_it_says(object: &Bound<'py, PyAny>) -> Option<Array<'py>> {
+    fn given(object: &Bound<'py, PyAny>) -> Option<Array<'py>> {
         let interface = object.getattr(intern!(object.py(), "__array_interface__")).ok()?;
         Some(Array { owner: object.clone(), interface: interface.cast_into::<PyDict>().ok()? })
     }

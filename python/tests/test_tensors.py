@@ -430,11 +430,15 @@ def test_texts_of_tensors_and_variables() -> None:
     assert v.ndim == 0 and v.item() == v.tolist() == pytest.approx(3.14159)
 
 
-def test_scalars_of_numpys_keep_their_values():
-    # What such a scalar says of its memory holds no longer than the question: one read the other's, or nobody's.
-    for scalar in [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.int64, np.complex64, np.dtype("bfloat16").type]:
-        values = [scalar(n) for n in range(1, 7)]
-        assert [int(item.real) for item in kl.raw_ops.Pack(values=values).tolist()] == [1, 2, 3, 4, 5, 6]
-        assert kl.raw_ops.Equal(x=scalar(3), y=scalar(3)).item() is True
-        assert kl.raw_ops.Equal(x=scalar(3), y=scalar(5)).item() is False
-        assert kl.raw_ops.Pack(values=values).dtype == kl.as_tensor(values[0]).dtype
+@pytest.mark.parametrize(
+    "kind", [np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.complex64]
+)
+def test_scalars_of_numpy_keep_their_values(kind: type[np.generic]) -> None:
+    """Each has its own memory, which lasts as long as the tensor."""
+    count = 50
+    assert RAW.Sub(x=kind(7), y=kind(2)).item() == 5
+    assert RAW.Pack(values=[RAW.Identity(input=kind(n)) for n in range(count)]).numpy().tolist() == list(range(count))
+    kept = [kl.constant(kind(n)) for n in range(count)]
+    others = [np.full((), 99, kind) for _ in range(1000)]
+    assert [tensor.item() for tensor in kept] == list(range(count)), others[0]
+    assert RAW.SelectV2(condition=np.bool_(True), t=kind(1), e=kind(2)).item() == 1

@@ -1,7 +1,10 @@
 //! KmeansPlusPlusInitialization and KMC2ChainInitialization.
 
+use std::sync::Arc;
+
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
+use kernlink::step::Step;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
@@ -25,6 +28,9 @@ struct Sampling<'a> {
     /// Half the squared distance of each point to the nearest that is picked, and the sums of those up to each point.
     distances: Vec<f32>,
     sums: Vec<f32>,
+    /// The distances once the best of the points that were drawn, or the last of them, is picked, too.
+    best_distances: Vec<f32>,
+    last_distances: Vec<f32>,
 }
 
 impl<'a> Sampling<'a> {
@@ -38,6 +44,8 @@ impl<'a> Sampling<'a> {
             is_picked: scratch::zeros(count)?,
             distances: scratch::filled(f32::INFINITY, count)?,
             sums: scratch::zeros(count)?,
+            best_distances: scratch::zeros(count)?,
+            last_distances: scratch::zeros(count)?,
         })
     }
 
@@ -66,34 +74,44 @@ impl<'a> Sampling<'a> {
         self.is_picked.iter().position(|picked| !picked).unwrap_or(0)
     }
 
-    /// The distances once point `n` is picked, too.
-    fn distances_with(&self, n: usize) -> Result<Vec<f32>> {
+    /// Computes the distances once point `n` is picked, too; returns their sum.
+    fn draw_distances(&mut self, n: usize) -> f32 {
         let (point, half_norm) = (self.point(n), self.half_norms[n]);
-        scratch::collected((0..self.count).map(|other| {
+        let mut potential = 0.0;
+        for other in 0..self.count {
             let distance = (self.half_norms[other] - product(self.point(other), point)) + half_norm;
-            if distance < self.distances[other] { distance } else { self.distances[other] }
-        }))
+            let least = if distance < self.distances[other] { distance } else { self.distances[other] };
+            self.last_distances[other] = least;
+            potential += least;
+        }
+        potential
     }
 
     /// Picks one more point, the best of several that are drawn.
-    fn pick(&mut self, random: &mut Draw, tries: i64) -> Result<()> {
+    ///
+    /// # Errors
+    /// That of the step, if it is cancelled or its time is up: the number of tries is an input.
+    fn pick(&mut self, random: &mut Draw, tries: i64, step: Option<&Step>) -> Result<()> {
         let mut total = 0.0;
         for (sum, &distance) in self.sums.iter_mut().zip(&self.distances) {
             total += distance;
             *sum = total;
         }
-        let mut best: Option<(f32, usize, Vec<f32>)> = None;
+        let mut best: Option<(f32, usize)> = None;
         for _ in 0..tries {
+            if let Some(step) = step {
+                step.check()?;
+            }
             let index = self.draw(random);
-            let distances = self.distances_with(index)?;
-            let potential: f32 = distances.iter().sum();
+            let potential = self.draw_distances(index);
             // Infinite potentials are never better; one point is taken in any case.
-            if best.as_ref().is_none_or(|(least, ..)| potential < *least) {
-                best = Some((potential, index, distances));
+            if best.is_none_or(|(least, _)| potential < least) {
+                best = Some((potential, index));
+                std::mem::swap(&mut self.best_distances, &mut self.last_distances);
             }
         }
-        if let Some((_, index, distances)) = best {
-            self.distances = distances;
+        if let Some((_, index)) = best {
+            std::mem::swap(&mut self.distances, &mut self.best_distances);
             self.is_picked[index] = true;
             scratch::push(&mut self.picked, index)?;
         }
@@ -127,8 +145,9 @@ fn kmeans_plus_plus(ctx: &mut KernelContext<'_, ops::KmeansPlusPlusInitializatio
     let mut output = ctx.allocate_output(Op::SAMPLES, [to_sample as usize, width])?;
     let mut sampling = Sampling::new(points.as_slice()?, count, width)?;
     let mut random = Draw::new(seed);
+    let step = ctx.step().ok().map(Arc::as_ref);
     for _ in 0..to_sample {
-        sampling.pick(&mut random, 1 + retries)?;
+        sampling.pick(&mut random, 1 + retries, step)?;
     }
     if width > 0 {
         for (row, &picked) in output.as_mut_slice::<f32>()?.chunks_exact_mut(width).zip(&sampling.picked) {

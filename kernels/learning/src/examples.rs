@@ -25,9 +25,6 @@ impl Sparse<'_> {
     }
 }
 
-/// The dense features of a group that an example has.
-pub(super) struct Dense<'a>(pub(super) &'a [f32]);
-
 /// A sparse group of features.
 struct SparseGroup<'a> {
     places: Vec<usize>,
@@ -40,6 +37,29 @@ struct SparseGroup<'a> {
 struct DenseGroup<'a> {
     rows: &'a [f32],
     width: usize,
+}
+
+/// One of the examples.
+#[derive(Clone, Copy)]
+pub(super) struct Example<'a> {
+    number: usize,
+    sparse: &'a [SparseGroup<'a>],
+    dense: &'a [DenseGroup<'a>],
+}
+
+impl<'a> Example<'a> {
+    /// Its sparse features, those of a group each.
+    pub(super) fn sparse(self) -> impl Iterator<Item = Sparse<'a>> {
+        self.sparse.iter().map(move |group| {
+            let range = group.ranges[self.number].clone();
+            Sparse { places: &group.places[range.clone()], values: group.values.map(|values| &values[range]) }
+        })
+    }
+
+    /// Its dense features, those of a group each.
+    pub(super) fn dense(self) -> impl Iterator<Item = &'a [f32]> {
+        self.dense.iter().map(move |group| &group.rows[self.number * group.width..][..group.width])
+    }
 }
 
 /// All examples of a pass.
@@ -110,21 +130,16 @@ impl<'a> Examples<'a> {
         self.weights.len()
     }
 
-    /// The features of an example, a group each.
-    pub(super) fn features(&self, n: usize) -> (Vec<Sparse<'_>>, Vec<Dense<'_>>) {
-        let sparse = self.sparse.iter().map(|group| {
-            let range = group.ranges[n].clone();
-            Sparse { places: &group.places[range.clone()], values: group.values.map(|values| &values[range]) }
-        });
-        let dense = self.dense.iter().map(|group| Dense(&group.rows[n * group.width..][..group.width]));
-        (sparse.collect(), dense.collect())
+    pub(super) fn example(&self, number: usize) -> Example<'_> {
+        Example { number, sparse: &self.sparse, dense: &self.dense }
     }
 
     fn squared_norm(&self, n: usize) -> Result<f64> {
-        let (sparse, dense) = self.features(n);
-        let mut norm = 0.0;
-        for features in &sparse {
-            let mut places: Vec<usize> = scratch::copied(features.places)?;
+        let example = self.example(n);
+        let (mut norm, mut places) = (0.0, Vec::new());
+        for features in example.sparse() {
+            places.clear();
+            scratch::append(&mut places, features.places)?;
             places.sort_unstable();
             ensure!(
                 places.windows(2).all(|pair| pair[0] != pair[1]),
@@ -133,8 +148,8 @@ impl<'a> Examples<'a> {
             );
             norm += features.iter().map(|(_, value)| value * value).sum::<f64>();
         }
-        for row in &dense {
-            norm += f64::from(row.0.iter().map(|x| x * x).sum::<f32>());
+        for row in example.dense() {
+            norm += f64::from(row.iter().map(|x| x * x).sum::<f32>());
         }
         Ok(norm)
     }

@@ -1,7 +1,5 @@
 //! IsotonicRegression.
 
-use std::sync::{Mutex, PoisonError};
-
 use kernlink::dtype::{Number, bf16, f16};
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
@@ -73,19 +71,17 @@ fn isotonic_regression<T: Regressed>(ctx: &mut KernelContext<'_, ops::IsotonicRe
     let mut numbers = ctx.allocate_output(Op::SEGMENTS, shape)?;
     if output.num_elements() > 0 {
         let input = input.as_slice::<T>()?;
-        // Each row of both outputs is one thread's.
-        let solutions = output.as_mut_slice::<T::Computed>()?.chunks_exact_mut(width);
-        let rows = solutions.zip(numbers.as_mut_slice::<i32>()?.chunks_exact_mut(width)).map(Mutex::new);
-        let rows: Vec<Mutex<_>> = scratch::collected(rows)?;
-        ctx.try_parallel_for(rows.len(), 10 * width, |range| {
+        let rows = output.as_mut_slice::<T::Computed>()?.chunks_exact_mut(width);
+        let rows = rows.zip(numbers.as_mut_slice::<i32>()?.chunks_exact_mut(width));
+        let mut rows: Vec<_> = scratch::collected(rows)?;
+        ctx.try_parallel_chunks(&mut rows, 1, width.saturating_mul(10), |first, rows| {
             let mut pools = Vec::new();
-            for n in range {
+            for (n, (solution, numbers)) in (first..).zip(rows) {
                 segments(&input[n * width..][..width], &mut pools)?;
-                let mut row = rows[n].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut start = 0;
                 for (number, pool) in pools.iter().enumerate() {
-                    row.0[start..pool.end].fill(pool.mean);
-                    row.1[start..pool.end].fill(number as i32);
+                    solution[start..pool.end].fill(pool.mean);
+                    numbers[start..pool.end].fill(number as i32);
                     start = pool.end;
                 }
             }

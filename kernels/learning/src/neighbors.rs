@@ -1,7 +1,5 @@
 //! NearestNeighbors.
 
-use std::sync::{Mutex, PoisonError};
-
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
@@ -56,13 +54,13 @@ fn nearest_neighbors(ctx: &mut KernelContext<'_, ops::NearestNeighbors>) -> Resu
     if k > 0 {
         let (points, centers) = (points.as_slice::<f32>()?, centers.as_slice::<f32>()?);
         let half_norms = half_squared_norms(centers, center_count, width)?;
-        // Each thread writes to its own rows of both outputs: to the second through its part of the list.
-        let rows = distances.as_mut_slice::<f32>()?.chunks_exact_mut(k).map(Mutex::new);
-        let rows: Vec<Mutex<&mut [f32]>> = scratch::collected(rows)?;
-        let cost = (center_count * (width + 8)).div_ceil(k);
-        ctx.try_parallel_chunks(indices.as_mut_slice::<i64>()?, k, cost, |first, piece| {
+        let rows = indices.as_mut_slice::<i64>()?.chunks_exact_mut(k);
+        let rows = rows.zip(distances.as_mut_slice::<f32>()?.chunks_exact_mut(k));
+        let mut rows: Vec<_> = scratch::collected(rows)?;
+        let cost = center_count.saturating_mul(width.saturating_add(8));
+        ctx.try_parallel_chunks(&mut rows, 1, cost, |first, rows| {
             let mut all: Vec<(f32, usize)> = scratch::room(center_count)?;
-            for (n, indices) in (first / k..).zip(piece.chunks_exact_mut(k)) {
+            for (n, (indices, distances)) in (first..).zip(rows) {
                 let point = &points[n * width..][..width];
                 let half_norm = 0.5 * product(point, point);
                 all.clear();
@@ -74,7 +72,6 @@ fn nearest_neighbors(ctx: &mut KernelContext<'_, ops::NearestNeighbors>) -> Resu
                     all.select_nth_unstable_by(k - 1, nearer);
                 }
                 all[..k].sort_unstable_by(nearer);
-                let mut distances = rows[n].lock().unwrap_or_else(PoisonError::into_inner);
                 for ((index, distance), &(partial, center)) in indices.iter_mut().zip(distances.iter_mut()).zip(&all) {
                     *index = center as i64;
                     *distance = 2.0 * (half_norm + partial);

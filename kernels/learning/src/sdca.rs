@@ -63,11 +63,11 @@ fn sdca_optimizer(options: &Options, ctx: &mut RawContext<'_>) -> Result<()> {
         let row = &mut rows[n];
         let dual = f64::from(row[0]);
         let case = Case { label: options.loss.label(examples.labels[n])?, weight: f64::from(examples.weights[n]) };
-        let (sparse, dense) = examples.features(n);
-        let predictions = model.predict(&sparse, &dense)?;
+        let example = examples.example(n);
+        let predictions = model.predict(example)?;
         let norm = examples.norms[n] / options.regularization.l2 * options.parts as f64;
         let new = options.loss.updated_dual(case, dual, predictions.now, norm);
-        model.add(&sparse, &dense, (new - dual) * case.weight / options.regularization.l2)?;
+        model.add(example, (new - dual) * case.weight / options.regularization.l2)?;
         let losses = [options.loss.primal(case, predictions.before), options.loss.dual(case, dual)];
         *row = [new as f32, losses[0] as f32, losses[1] as f32, examples.weights[n]];
     }
@@ -100,8 +100,8 @@ fn adaptive_order(
     let smoothness = options.regularization.l2 * options.loss.smoothness();
     let chance = |n: usize| -> Result<f32> {
         let label = options.loss.label(examples.labels[n])?;
-        let (sparse, dense) = examples.features(n);
-        let residue = f64::from(state[n][0]) + options.loss.slope(label, model.predict(&sparse, &dense)?.now);
+        let prediction = model.predict(examples.example(n))?.now;
+        let residue = f64::from(state[n][0]) + options.loss.slope(label, prediction);
         Ok((f64::from(examples.weights[n]) * (examples.norms[n] + smoothness).sqrt() * residue.abs()) as f32)
     };
     let chances: Vec<f32> = scratch::collected_ok((0..count).map(chance))?;

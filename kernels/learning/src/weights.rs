@@ -6,7 +6,7 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink_kernels_common::hash::Map;
 
-use super::examples::{Dense, Sparse};
+use super::examples::Example;
 
 /// The strengths of the regularisations.
 #[derive(Clone, Copy)]
@@ -109,10 +109,10 @@ impl<'a> Model<'a> {
     }
 
     /// What the model says of an example.
-    pub(super) fn predict(&self, sparse: &[Sparse<'_>], dense: &[Dense<'_>]) -> Result<Predictions> {
+    pub(super) fn predict(&self, example: Example<'_>) -> Result<Predictions> {
         let mut predictions = Predictions::default();
         let shrink = |weight: f64| self.regularization.shrink(weight);
-        for (group, features) in self.sparse.iter().zip(sparse) {
+        for (group, features) in self.sparse.iter().zip(example.sparse()) {
             let deltas = group.deltas.as_slice::<f32>()?;
             for (place, value) in features.iter() {
                 let weight = group.weights[place];
@@ -120,10 +120,10 @@ impl<'a> Model<'a> {
                 predictions.now += value * shrink(f64::from(weight + deltas[place] * self.parts));
             }
         }
-        for (group, row) in self.dense.iter().zip(dense) {
+        for (group, row) in self.dense.iter().zip(example.dense()) {
             let deltas = group.deltas.as_slice::<f32>()?;
             let (mut before, mut now) = (0.0f32, 0.0f32);
-            for ((&x, &weight), &delta) in row.0.iter().zip(group.weights).zip(deltas) {
+            for ((&x, &weight), &delta) in row.iter().zip(group.weights).zip(deltas) {
                 before += x * self.regularization.shrink32(weight);
                 now += x * self.regularization.shrink32(weight + delta * self.parts);
             }
@@ -134,16 +134,16 @@ impl<'a> Model<'a> {
     }
 
     /// Adds an example times `factor`.
-    pub(super) fn add(&mut self, sparse: &[Sparse<'_>], dense: &[Dense<'_>], factor: f64) -> Result<()> {
-        for (group, features) in self.sparse.iter_mut().zip(sparse) {
+    pub(super) fn add(&mut self, example: Example<'_>, factor: f64) -> Result<()> {
+        for (group, features) in self.sparse.iter_mut().zip(example.sparse()) {
             let deltas = group.deltas.as_mut_slice::<f32>()?;
             for (place, value) in features.iter() {
                 deltas[place] = (f64::from(deltas[place]) + value * factor) as f32;
             }
         }
-        for (group, row) in self.dense.iter_mut().zip(dense) {
+        for (group, row) in self.dense.iter_mut().zip(example.dense()) {
             let deltas = group.deltas.as_mut_slice::<f32>()?;
-            deltas.iter_mut().zip(row.0).for_each(|(delta, &x)| *delta += x * factor as f32);
+            deltas.iter_mut().zip(row).for_each(|(delta, &x)| *delta += x * factor as f32);
         }
         Ok(())
     }

@@ -325,7 +325,8 @@ where
     let (image, flows) = (height * width * depth, rows * columns * depth);
     let flow = flow.as_slice::<T>()?;
     ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, image.max(1), 2, |first, piece| {
-        let mut sums: Vec<f64> = scratch::zeros(image)?;
+        // Images of which there are none may be of any size.
+        let mut sums: Vec<f64> = scratch::zeros(image.min(piece.len()))?;
         for (index, target) in (first / image.max(1)..).zip(piece.chunks_exact_mut(image.max(1))) {
             sums.fill(0.0);
             for (window, flow) in flow[index * flows..][..flows].chunks_exact(depth.max(1)).enumerate() {

@@ -80,11 +80,15 @@ impl Way {
             self.padded
         );
         let reach = (whole.output - 1).saturating_mul(whole.stride).saturating_add(window);
+        // Lines between two windows, which none sees, are left out: the size that images get is an input.
+        let step = whole.stride.min(window);
+        let count = (whole.output - 1).saturating_mul(step).saturating_add(window);
+        let place = |line: usize| line / step * whole.stride + line % step;
         // Where there are lines that no window sees, TensorFlow leaves out some of them before the first window, too.
         let missing = reach as i64 - self.padded as i64 + i64::from(padding == Padding::Valid);
         let origin = -(missing / 2);
-        let lines = scratch::collected((0..reach as i64).map(|line| self.line(line + origin, reflects)))?;
-        Ok((lines, Axis::new(reach, window, stride, 1, Padding::Valid)?))
+        let lines = (0..count).map(|line| self.line(place(line) as i64 + origin, reflects));
+        Ok((scratch::collected(lines)?, Axis::new(count, window, step as i64, 1, Padding::Valid)?))
     }
 
     fn line(&self, line: i64, reflects: bool) -> Line {
@@ -223,4 +227,25 @@ impl Transformed {
 #[register_kernel(device = Cpu, op = FusedResizeAndPadConv2D, T = [f16, f32, f64])]
 fn transformed<T: Computed<Wide: Convolve>>(transformed: &Transformed, ctx: &mut RawContext<'_>) -> Result<()> {
     transformed.run::<T>(ctx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_see_their_lines_and_no_others_are_kept() {
+        let way = Way { size: 4, resized: 5000, before: 0, padded: 5000, step: 4.0 / 5000.0 };
+        for (window, stride) in [(1, 1), (3, 1), (3, 2), (3, 3), (2, 7), (1, 1000), (3, 4990)] {
+            let (lines, axis) = way.seen(true, window, stride, Padding::Valid).unwrap();
+            let reach = (axis.output - 1) as i64 * stride + window as i64;
+            let origin = -((reach - 5000 + 1) / 2);
+            assert_eq!(axis.output as i64, (5000 - window as i64) / stride + 1);
+            assert!(lines.len() <= axis.output * window && lines.len() as i64 <= reach);
+            for (place, tap) in (0..axis.output).flat_map(|place| (0..window).map(move |tap| (place, tap))) {
+                let expected = way.line(place as i64 * stride + tap as i64 + origin, true);
+                assert_eq!(lines[place * axis.stride + tap], expected, "{window} {stride}: {place} {tap}");
+            }
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! SparseCross, SparseCrossV2, SparseCrossHashed.
 
 use std::iter::Peekable;
-use std::ops::Range;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::ensure;
@@ -104,19 +103,19 @@ impl<'a> Columns<'a> {
         let dense = |row: usize| widths.iter().map(move |width| row * width..(row + 1) * width);
         let mut crosses = Crosses::default();
         let Some((first, others)) = runs.split_first_mut() else {
-            for row in 0..if widths.is_empty() { 0 } else { rows(count)? } {
-                crosses.push(row, dense(row).collect())?;
+            // A column without elements may have any number of rows, none of which has a cross.
+            let is_empty = widths.is_empty() || widths.contains(&0);
+            for row in 0..if is_empty { 0 } else { rows(count)? } {
+                crosses.push(row, dense(row))?;
             }
             return Ok(crosses);
         };
         for (row, run) in first {
-            let mut found: Vec<Range<usize>> = vec![run];
-            for other in &mut *others {
+            let others = others.iter_mut().map(|other| {
                 while other.next_if(|(next, _)| *next < row).is_some() {}
-                found.push(other.next_if(|(next, _)| *next == row).map_or(0..0, |(_, run)| run));
-            }
-            found.extend(dense(row));
-            crosses.push(row, found)?;
+                other.next_if(|(next, _)| *next == row).map_or(0..0, |(_, run)| run)
+            });
+            crosses.push(row, std::iter::once(run).chain(others).chain(dense(row)))?;
         }
         Ok(crosses)
     }

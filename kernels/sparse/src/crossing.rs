@@ -43,19 +43,20 @@ impl<'a> Features<'a> {
     }
 }
 
-/// A row with crosses: of each column the features that it has in the row.
+/// A row with crosses.
 struct Row {
     /// Its number.
     row: usize,
     /// The first of its crosses.
     start: usize,
-    features: Vec<Range<usize>>,
 }
 
 /// The rows in which each column has features.
 #[derive(Default)]
 pub(super) struct Crosses {
     rows: Vec<Row>,
+    /// Of each of these rows in turn the features that each column has in it.
+    features: Vec<Range<usize>>,
     /// The number of all crosses.
     pub(super) total: usize,
     /// The greatest number of crosses in a row.
@@ -67,16 +68,22 @@ impl Crosses {
     ///
     /// # Errors
     /// INVALID_ARGUMENT for more crosses than a tensor can have.
-    pub(super) fn push(&mut self, row: usize, features: Vec<Range<usize>>) -> Result<()> {
-        let count = features.iter().try_fold(1usize, |count, range| count.checked_mul(range.len()));
-        if features.iter().any(|range| range.is_empty()) {
-            return Ok(());
+    pub(super) fn push(&mut self, row: usize, features: impl Iterator<Item = Range<usize>>) -> Result<()> {
+        let first = self.features.len();
+        let mut count = Some(1usize);
+        for range in features {
+            if range.is_empty() {
+                self.features.truncate(first);
+                return Ok(());
+            }
+            count = count.and_then(|count| count.checked_mul(range.len()));
+            scratch::push(&mut self.features, range)?;
         }
         let total = count.and_then(|count| self.total.checked_add(count)).filter(|&total| i64::try_from(total).is_ok());
         let (Some(count), Some(total)) = (count, total) else {
             bail!(InvalidArgument, "row {row} has more crosses than a tensor can hold");
         };
-        scratch::push(&mut self.rows, Row { row, start: self.total, features })?;
+        scratch::push(&mut self.rows, Row { row, start: self.total })?;
         self.total = total;
         self.widest = self.widest.max(count);
         Ok(())
@@ -104,15 +111,15 @@ impl Crosses {
         output: &mut [T],
         write: &(dyn Fn(&mut T, &[usize]) -> Result<()> + Sync),
     ) -> Result<()> {
-        let Some(first) = self.rows.first() else {
+        let Some(columns) = self.features.len().checked_div(self.rows.len()) else {
             return Ok(());
         };
-        let columns = first.features.len();
+        let features = |number: usize| &self.features[number * columns..][..columns];
         ctx.try_parallel_chunks(output, 1, 20 + 20 * columns, |first, piece| {
             let mut number = self.rows.partition_point(|row| row.start <= first) - 1;
             let mut rest = first - self.rows[number].start;
             let mut picks = vec![0; columns];
-            for (pick, range) in picks.iter_mut().zip(&self.rows[number].features).rev() {
+            for (pick, range) in picks.iter_mut().zip(features(number)).rev() {
                 *pick = range.start + rest % range.len();
                 rest /= range.len();
             }
@@ -120,7 +127,7 @@ impl Crosses {
                 write(slot, &picks)?;
                 // The last column turns fastest.
                 let mut carried = true;
-                for (pick, range) in picks.iter_mut().zip(&self.rows[number].features).rev() {
+                for (pick, range) in picks.iter_mut().zip(features(number)).rev() {
                     *pick += 1;
                     carried = *pick == range.end;
                     if !carried {
@@ -130,7 +137,7 @@ impl Crosses {
                 }
                 if carried && number + 1 < self.rows.len() {
                     number += 1;
-                    picks.iter_mut().zip(&self.rows[number].features).for_each(|(pick, range)| *pick = range.start);
+                    picks.iter_mut().zip(features(number)).for_each(|(pick, range)| *pick = range.start);
                 }
             }
             Ok(())

@@ -45,9 +45,10 @@ impl OpKernel<Op> for RaggedCrossKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, Op>) -> Result<()> {
         let (tensors, columns, count) = self.columns(ctx)?;
         let mut crosses = Crosses::default();
-        if !columns.is_empty() {
+        // A dense column without elements may have any number of rows, none of which has a cross.
+        if !columns.is_empty() && !columns.iter().any(|column| matches!(column, Column::Width(0))) {
             for row in 0..count {
-                crosses.push(row, columns.iter().map(|column| column.row(row)).collect())?;
+                crosses.push(row, columns.iter().map(|column| column.row(row)))?;
             }
         }
         let mut values = ctx.allocate_output(Op::OUTPUT_VALUES, [crosses.total])?;

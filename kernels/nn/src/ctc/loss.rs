@@ -13,14 +13,14 @@ use super::forward_backward::{Path, Steps, loss};
 type Op = CTCLoss;
 
 /// The labels of each sequence, one after the other, and where each begins.
-struct Labels {
-    values: Vec<i32>,
+struct Labels<'a> {
+    values: &'a [i32],
     starts: Vec<usize>,
 }
 
-impl Labels {
+impl<'a> Labels<'a> {
     /// Of the sparse matrix of labels.
-    fn new(indices: &Tensor, values: &Tensor, batch: usize) -> Result<Labels> {
+    fn new(indices: &Tensor, values: &'a Tensor, batch: usize) -> Result<Labels<'a>> {
         ensure!(
             indices.rank() == 2,
             InvalidArgument,
@@ -57,11 +57,11 @@ impl Labels {
             starts[known + 1] += 1;
         }
         (0..batch).for_each(|sequence| starts[sequence + 1] += starts[sequence]);
-        Ok(Labels { values: scratch::copied(values)?, starts })
+        Ok(Labels { values, starts })
     }
 
     /// Those of a sequence.
-    fn of(&self, sequence: usize) -> &[i32] {
+    fn of(&self, sequence: usize) -> &'a [i32] {
         &self.values[self.starts[sequence]..self.starts[sequence + 1]]
     }
 }

@@ -177,8 +177,8 @@ impl Draw {
                     "{tries} tries gave only {picked} of {} different candidates: some are too unlikely",
                     self.count
                 );
-                if let Ok(cancellation) = ctx.cancellation() {
-                    cancellation.check()?;
+                if let Ok(step) = ctx.step() {
+                    step.check()?;
                 }
             }
             let class = distribution.sample(words);

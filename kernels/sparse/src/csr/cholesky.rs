@@ -8,7 +8,7 @@ use kernlink_kernels_common::number::{ComplexFloat, Computed};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::{Csr, Matrix, Rows, by_dtype, ensure_count, joined};
+use super::{Csr, Matrix, Rows, by_dtype, ensure_count, joined, of_each};
 
 const NONE: usize = usize::MAX;
 
@@ -46,17 +46,19 @@ fn cholesky<T: Computed + ComplexFloat>(ctx: &mut RawContext<'_>) -> Result<()> 
         csr.count()
     );
     let permutation = permutation.as_slice::<i32>()?;
-    let mut parts = scratch::room(csr.count())?;
-    for n in 0..csr.count() {
+    // As if the factor had no more elements than the matrix: each is added to those of its row.
+    let elements = csr.mean_elements();
+    let cost = elements.saturating_mul(10 + elements / size.max(1));
+    let parts = of_each(ctx, csr.count(), cost, |n| {
         let places = inverse(&permutation[n * size..][..size])?;
         match factor(csr.matrix::<T>(n)?, &places)? {
-            Some(rows) => parts.push(rows),
+            Some(rows) => Ok(rows),
             None => bail!(
                 InvalidArgument,
                 "Sparse Cholesky factorization failed for batch index {n}. The input might not be valid."
             ),
         }
-    }
+    })?;
     joined(csr.dense_shape.clone(), &parts)?.set(ctx)
 }
 

@@ -14,7 +14,7 @@ use kernlink_ops as ops;
 
 use super::super::coo::Coo;
 use super::super::elements::ensure_matrix;
-use super::{Csr, Rows, by_dtype, ensure_count, ensure_rows, joined};
+use super::{Csr, Rows, by_dtype, ensure_count, ensure_rows, joined, of_each};
 
 /// The matrices whose elements have these indices, which lie within the shape, in this order.
 fn from_indices(indices: &[i64], sizes: &[i64], values: Tensor) -> Result<Csr> {
@@ -129,15 +129,15 @@ fn dense<T: Computed>(ctx: &mut RawContext<'_>) -> Result<()> {
     let csr = Csr::of_dtype(ctx, 0, T::DTYPE)?;
     let mut output = ctx.allocate_output_at(0, Shape::from_dims(&csr.dense_shape)?)?;
     let slots = output.as_mut_slice::<T>()?;
-    slots.fill(T::ZERO);
     let [rows, columns] = csr.sizes();
-    for n in 0..csr.count() {
-        let matrix = csr.matrix::<T>(n)?;
-        for row in 0..rows {
-            for (column, value) in matrix.row(row) {
-                slots[(n * rows + row) * columns + column] = value;
+    if !slots.is_empty() {
+        ctx.try_parallel_chunks(slots, columns, 1, |first, piece| {
+            for (line, slots) in (first / columns..).zip(piece.chunks_exact_mut(columns)) {
+                slots.fill(T::ZERO);
+                csr.matrix::<T>(line / rows)?.row(line % rows).for_each(|(column, value)| slots[column] = value);
             }
-        }
+            Ok(())
+        })?;
     }
     ctx.set_output_at(0, output)
 }
@@ -227,8 +227,8 @@ fn transpose(
     sizes.swap(last - 1, last);
     ensure_rows(sizes[last - 1] as usize, csr.count())?;
     let turned = by_dtype!(attrs.r#type, T => {
-        let parts = (0..csr.count()).map(|n| transposed::<T>(csr, n, attrs.conjugate));
-        joined(sizes, &parts.collect::<Result<Vec<_>>>()?)?
+        let cost = csr.mean_elements().saturating_mul(10);
+        joined(sizes, &of_each(ctx, csr.count(), cost, |n| transposed::<T>(csr, n, attrs.conjugate))?)?
     });
     turned.set(ctx)
 }

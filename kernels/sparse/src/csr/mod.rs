@@ -10,7 +10,7 @@ use std::ops::Range;
 use kernlink::dtype::{DataType, Element};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
-use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
 use kernlink::{bail, ensure};
 
 /// A sparse matrix, or several of one shape: compressed sparse rows.
@@ -114,6 +114,11 @@ impl Csr {
         self.batches.len() - 1
     }
 
+    /// How many elements a matrix has on the average.
+    fn mean_elements(&self) -> usize {
+        self.values.num_elements() / self.count().max(1)
+    }
+
     /// Whether there may be several matrices.
     fn is_batched(&self) -> bool {
         self.dense_shape.len() == 3
@@ -203,6 +208,26 @@ fn joined<T: Element>(dense_shape: Vec<i64>, parts: &[Rows<T>]) -> Result<Csr> {
         batches.push(at);
     }
     Ok(Csr { dense_shape, batches, row_ptrs, col_inds, values })
+}
+
+/// What `make` makes of each of `count` matrices, on several threads if it is worth it; `cost` is that of one.
+///
+/// # Errors
+/// That of the first matrix that fails.
+fn of_each<T: Send>(
+    ctx: &RawContext<'_>,
+    count: usize,
+    cost: usize,
+    make: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut made: Vec<Option<T>> = scratch::collected((0..count).map(|_| None))?;
+    ctx.try_parallel_chunks(&mut made, 1, cost, |first, made| {
+        for (n, made) in (first..).zip(made) {
+            *made = Some(make(n)?);
+        }
+        Ok(())
+    })?;
+    scratch::collected(made.into_iter().flatten())
 }
 
 /// Fails if so many elements cannot be numbered.

@@ -15,10 +15,14 @@ fn ordering_amd(ctx: &mut KernelContext<'_, ops::SparseMatrixOrderingAMD>) -> Re
     let shape = if csr.is_batched() { vec![csr.count(), size] } else { vec![size] };
     let mut output = ctx.allocate_output_at(0, shape)?;
     if size > 0 {
-        for (n, slots) in output.as_mut_slice::<i32>()?.chunks_exact_mut(size).enumerate() {
-            let order = Elimination::new(csr.pattern(n)?)?.order()?;
-            slots.iter_mut().zip(order).for_each(|(slot, node)| *slot = node as i32);
-        }
+        let cost = 100 + csr.mean_elements().saturating_mul(100) / size;
+        ctx.try_parallel_chunks(output.as_mut_slice::<i32>()?, size, cost, |first, piece| {
+            for (n, slots) in (first / size..).zip(piece.chunks_exact_mut(size)) {
+                let order = Elimination::new(csr.pattern(n)?)?.order()?;
+                slots.iter_mut().zip(order).for_each(|(slot, node)| *slot = node as i32);
+            }
+            Ok(())
+        })?;
     }
     ctx.set_output_at(0, output)
 }

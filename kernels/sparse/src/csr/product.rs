@@ -11,7 +11,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::convert::transposed;
-use super::{Csr, Matrix, Rows, by_dtype, ensure_rows, joined};
+use super::{Csr, Matrix, Rows, by_dtype, ensure_rows, joined, of_each};
 
 /// How a factor is taken.
 #[derive(Clone, Copy)]
@@ -195,12 +195,12 @@ fn sparse_mat_mul(
     let last = sizes.len() - 1;
     (sizes[last - 1], sizes[last]) = (rows as i64, columns as i64);
     let products = by_dtype!(attrs.r#type, T => {
-        let mut parts = scratch::room(a.count())?;
-        for n in 0..a.count() {
+        // Each element of the one meets a row of the other.
+        let cost = a.mean_elements().saturating_mul(10 + b.mean_elements() / inner.max(1) * 5);
+        let parts = of_each(ctx, a.count(), cost, |n| {
             let (mut made_a, mut made_b) = (None, None);
-            let a = formed::<T>(a, n, form_a, &mut made_a)?;
-            parts.push(product(a, formed(b, n, form_b, &mut made_b)?)?);
-        }
+            product(formed::<T>(a, n, form_a, &mut made_a)?, formed(b, n, form_b, &mut made_b)?)
+        })?;
         joined(sizes, &parts)?
     });
     products.set(ctx)
