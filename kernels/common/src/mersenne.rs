@@ -23,7 +23,7 @@ impl Mersenne {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         if self.used == WORDS {
             self.turn();
         }
@@ -48,11 +48,11 @@ impl Mersenne {
     /// A number below `count`, all equally probable, as libstdc++'s `uniform_int_distribution` draws it: by the upper half of
     /// a product. D. Lemire, "Fast Random Integer Generation in an Interval" (2019).
     fn below(&mut self, count: u64) -> u64 {
-        let mut product = u128::from(self.next()) * u128::from(count);
+        let mut product = u128::from(self.number()) * u128::from(count);
         if (product as u64) < count {
             let threshold = count.wrapping_neg() % count;
             while (product as u64) < threshold {
-                product = u128::from(self.next()) * u128::from(count);
+                product = u128::from(self.number()) * u128::from(count);
             }
         }
         (product >> 64) as u64
@@ -86,7 +86,7 @@ mod tests {
     fn it_is_that_of_the_standard() {
         // C++11, 26.5.5: the 10,000th number of the default seed.
         let mut random = Mersenne::new(5489);
-        assert_eq!((0..10_000).map(|_| random.next()).last(), Some(9_981_545_732_273_789_042));
+        assert_eq!((0..10_000).map(|_| random.number()).last(), Some(9_981_545_732_273_789_042));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Yielder {
                 && let Some(record) = shard.read.pop()
             {
                 // Its place is a random one, whose record goes to the end.
-                let place = (self.random.next() % (self.buffer.len() as u64 + 1)) as usize;
+                let place = (self.random.number() % (self.buffer.len() as u64 + 1)) as usize;
                 scratch::push(&mut self.buffer, record)?;
                 let last = self.buffer.len() - 1;
                 self.buffer.swap(place, last);

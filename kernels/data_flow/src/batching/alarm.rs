@@ -10,15 +10,17 @@ type Call = Box<dyn FnOnce() + Send>;
 /// A call that is made at its time, unless this is dropped before.
 pub(super) struct Alarm((Instant, u64));
 
+/// Calls that wait, by time and number, and the number of the last one.
+type Waiting = (BTreeMap<(Instant, u64), Call>, u64);
+
 #[derive(Default)]
 struct Calls {
-    /// By time and number.
-    waiting: Mutex<(BTreeMap<(Instant, u64), Call>, u64)>,
+    waiting: Mutex<Waiting>,
     added: Condvar,
 }
 
 impl Calls {
-    fn lock(&self) -> MutexGuard<'_, (BTreeMap<(Instant, u64), Call>, u64)> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
