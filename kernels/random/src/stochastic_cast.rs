@@ -104,7 +104,9 @@ fn next<T: Real>(generator: &mut Philox) -> [T; 4] {
     device = Cpu, Tin = [f16, bf16, f32, f64], Tout = [i8, i16, i32], host_memory = ["alg"]
 )]
 fn stochastic_cast<Tin: Rounded, Tout: Whole>(ctx: &mut KernelContext<'_, StochasticCastToInt>) -> Result<()> {
-    let mut generator = keyed(ctx)?;
+    let given = keyed(ctx)?;
+    // TensorFlow takes the counter for the key here, and the key for the counter's upper half.
+    let mut generator = Philox::new(given.counter()[0], [0, given.key()]);
     let input = ctx.input_at(0)?.clone();
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let [least, greatest] = Tout::ENDS.map(Tin::from_double);
