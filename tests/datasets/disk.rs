@@ -277,7 +277,7 @@ fn disk_devices_get_elements_in_turn() {
             for value in 2..5 {
                 assert_eq!(next(value as i32 % 2, 1).unwrap(), value);
             }
-            for device in [0, 1, 1, 0] {
+            for device in [1, 0, 0, 1] {
                 assert_eq!(next(device, 1).unwrap_err().code(), Code::OutOfRange);
             }
             assert_eq!(init(), 2);
