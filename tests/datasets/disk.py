@@ -92,7 +92,7 @@ def same(given):
 if "--check" in sys.argv:
     folder = pathlib.Path(sys.argv[-1])
     for name, compression in COMPRESSIONS.items():
-        for kind in ("save", "through"):
+        for kind in ("save", "whole"):
             same(D.load(str(folder / f"{kind}_{name}"), element_spec=elements().element_spec, compression=compression))
     for name in ("cache", "cache_in_parts"):
         assert (folder / f"{name}.index").exists()
