@@ -218,6 +218,10 @@ impl<T: Transform> Dataset for Transformed<T> {
         self.transform.options()
     }
 
+    fn has_random_access(&self) -> bool {
+        self.transform.place(0, 1).is_some() || self.transform.places(0, 1).is_some()
+    }
+
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
         let inputs = self.input.cardinality();
         if let Some(places) = self.transform.places(index, inputs) {
