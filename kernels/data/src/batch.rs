@@ -261,7 +261,8 @@ impl Transform for Unbatch {
     }
 
     fn place(&self, index: i64, _: i64) -> Option<i64> {
-        index.checked_div(self.rows?)
+        // Without known rows nobody asks: the cardinality is unknown.
+        index.checked_div(self.rows.unwrap_or(1).max(1))
     }
 
     async fn made<'a>(&'a self, element: Element, index: i64, _: &'a Cx) -> Result<Element> {

@@ -100,6 +100,10 @@ impl Transform for IndexFlatMap {
         self.count
     }
 
+    fn has_random_access(&self) -> bool {
+        true
+    }
+
     fn get<'a>(
         &'a self,
         input: &'a Arc<dyn Dataset>,

@@ -89,6 +89,11 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         Err(Error::internal("the elements are made of one each"))
     }
 
+    /// Whether elements can be had in any order if those of the input can.
+    fn has_random_access(&self) -> bool {
+        self.place(0, 1).is_some() || self.places(0, 1).is_some()
+    }
+
     /// The element in some place, if elements are not only made in order.
     fn get<'a>(
         &'a self,
@@ -260,6 +265,10 @@ impl<T: Transform> Dataset for Transformed<T> {
 
     fn is_of_datasets(&self) -> bool {
         self.transform.is_of_datasets()
+    }
+
+    fn has_random_access(&self) -> bool {
+        self.transform.has_random_access()
     }
 
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {

@@ -81,8 +81,8 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
     let cx = Cx::new(ctx, &dataset, &shared.0)?;
     let no_access = || Error::unimplemented("Random access is not implemented for this dataset.");
     let count = dataset.cardinality();
-    // As in TensorFlow this counts before the index does.
-    if count != 0 && dataset.get(0, &cx).is_none() {
+    // As in TensorFlow, whether the dataset itself has it counts before the index does, and whether its inputs do after that.
+    if !dataset.has_random_access() {
         return Err(no_access());
     }
     match count {
