@@ -2,34 +2,30 @@
 //! tensors, its components. Readers, by which graphs of TensorFlow 1 take records from files.
 
 mod choices;
+mod disk;
 mod distribute;
 mod functions;
 mod iterate;
+mod map_defun;
+mod multi_device;
 mod readers;
 mod record_input;
-mod map_defun;
 mod records;
-mod disk;
-mod functions;
-mod iterate;
-mod multi_device;
 mod shape;
 mod sources;
 mod stats;
 mod transform;
 
 pub use choices::*;
+pub use disk::*;
 pub use distribute::*;
 pub use functions::*;
 pub use iterate::*;
+pub use map_defun::*;
+pub use multi_device::*;
 pub use readers::*;
 pub use record_input::*;
-pub use map_defun::*;
 pub use records::*;
-pub use disk::*;
-pub use functions::*;
-pub use iterate::*;
-pub use multi_device::*;
 pub use sources::*;
 pub use stats::*;
 pub use transform::*;
