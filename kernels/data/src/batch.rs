@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
-use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{copy_elements, slice};
@@ -14,7 +13,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset, vector};
+use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset, vector};
 use crate::map::ParallelMap;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, Transformed, set_transformed};

@@ -179,7 +179,7 @@ impl LastCx {
     {
         if let Some(background) = self.background.upgrade() {
             let shared = Arc::new(self.shared.afterwards());
-            let cx = Cx { background, depth: self.depth, run: None, shared, level: self.level };
+            let cx = Cx { background, depth: self.depth, run: None, shared, level: self.level, stats: None };
             cx.spawn(make).detach();
         }
     }

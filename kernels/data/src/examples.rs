@@ -18,6 +18,7 @@ use crate::ahead::Ahead;
 use crate::context::Cx;
 use crate::dataset::{Element, Spec, tensors};
 use crate::map::{Parallelism, parallelism};
+use crate::prefetch::Call;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
 
@@ -140,6 +141,16 @@ struct ParseExamples {
     parallelism: Parallelism,
 }
 
+impl ParseExamples {
+    fn call(&self) -> Call {
+        let parser = self.parser.clone();
+        Arc::new(move |element, _| {
+            let parser = parser.clone();
+            Box::pin(async move { parser.parse(&element).map(Some) })
+        })
+    }
+}
+
 impl Transform for ParseExamples {
     type State = Ahead;
 
@@ -148,11 +159,7 @@ impl Transform for ParseExamples {
     }
 
     async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        let call = |element: Element, _: Cx| {
-            let parser = self.parser.clone();
-            async move { parser.parse(&element).map(Some) }
-        };
-        ahead.next(self.parallelism.calls(cx), input, cx, call).await.unwrap_or(Ok(None))
+        ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await.unwrap_or(Ok(None))
     }
 
     fn cardinality(&self, input: i64) -> i64 {
@@ -163,9 +170,14 @@ impl Transform for ParseExamples {
         ahead.save(saved).await
     }
 
-    async fn restore<'a>(&'a self, ahead: &'a mut Ahead, _: &'a mut Input, saved: &'a Saved, _: &'a Cx) -> Result<()> {
-        *ahead = Ahead::restored(saved)?;
-        Ok(())
+    async fn restore<'a>(
+        &'a self,
+        ahead: &'a mut Ahead,
+        input: &'a mut Input,
+        saved: &'a Saved,
+        cx: &'a Cx,
+    ) -> Result<()> {
+        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
     }
 }
 
