@@ -40,7 +40,7 @@ fn map_defun_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             ensure!(*rows.get_or_insert(count) == count, InvalidArgument, "Arguments must have the same dimension 0.");
         }
     }
-    let first = c.vector(rows.map_or(-1, |rows| rows as i64));
+    let first = c.vector(rows.map_or(-1, |rows| rows));
     for (index, shape) in shapes.iter().enumerate() {
         let row = c.make_shape_from_partial(shape);
         let output = c.concatenate(first, row)?;

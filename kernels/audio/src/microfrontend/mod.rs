@@ -197,7 +197,7 @@ impl Frontend {
         let mut estimates = scratch::zeros::<u32>(channels)?;
         let mut signal = scratch::zeros::<u32>(channels)?;
         for (frame, heard) in audio.windows(self.window.len()).step_by(self.step).enumerate() {
-            let weighted = |(&sample, &weight): (&i16, &i16)| (i32::from(sample) * i32::from(weight) >> 12) as i16;
+            let weighted = |(&sample, &weight): (&i16, &i16)| ((i32::from(sample) * i32::from(weight)) >> 12) as i16;
             let mut loudest = 0;
             for (place, pair) in samples.iter_mut().zip(heard.iter().zip(&self.window)) {
                 *place = weighted(pair);

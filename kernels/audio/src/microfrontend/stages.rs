@@ -158,7 +158,7 @@ impl NoiseReduction {
             let scaled = value.wrapping_shl(shift);
             let kept = (1 << Self::BITS) - smoothing;
             *estimate = ((u64::from(scaled) * smoothing + u64::from(*estimate) * kept) >> Self::BITS) as u32;
-            let floor = (u64::from(*value) * u64::from(self.least) >> Self::BITS) as u32;
+            let floor = ((u64::from(*value) * u64::from(self.least)) >> Self::BITS) as u32;
             *value = (scaled - scaled.min(*estimate)).wrapping_shr(shift).max(floor);
         }
     }
@@ -211,7 +211,7 @@ impl GainControl {
         let table = &self.table[4 * interval as usize - 6..];
         let moved = if interval < 11 { noise << (11 - interval) } else { noise >> (interval - 11) };
         let fraction = (moved & 0x3FF) as i32;
-        let slope = (i32::from(table[2]) * fraction >> 5).wrapping_add(i32::from(table[1]) << 5);
+        let slope = ((i32::from(table[2]) * fraction) >> 5).wrapping_add(i32::from(table[1]) << 5);
         let rise = slope.wrapping_mul(fraction).wrapping_add(1 << 14) >> 15;
         rise.wrapping_add(i32::from(table[0])) as i16
     }
@@ -252,7 +252,7 @@ pub(super) fn logarithm(number: u32, scale_shift: i32) -> u32 {
     let segment = fraction >> (LOG_BITS - 7);
     let [low, high] = [0, 1].map(|next| i32::from(ABOVE[segment as usize + next]));
     let within = (fraction - (segment << (LOG_BITS - 7))) as i32;
-    let above = low + ((high - low) * within >> LOG_BITS);
+    let above = low + (((high - low) * within) >> LOG_BITS);
     let log2 = (whole << LOG_BITS) + fraction.wrapping_add_signed(above);
     let half = 1 << (LOG_BITS - 1);
     let natural = ((LN_2 * u64::from(log2) + half) >> LOG_BITS) as u32;
