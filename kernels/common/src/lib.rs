@@ -5,6 +5,7 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+pub mod alarm;
 #[cfg(target_arch = "x86_64")]
 mod amx;
 pub mod blocked;

@@ -76,20 +76,20 @@ impl Files {
         let start = self.starts.get(file).copied().unwrap_or(0);
         let bytes = Bytes::open(&self.paths[file], self.compression, start)?;
         let mut left = None;
-        if let Kind::FixedLength { header, record, footer } = self.kind {
-            if let Some(size) = bytes.size() {
-                // As in TensorFlow, whose length of the body has no sign, a file that is shorter than header and footer may
-                // pass for one without records.
-                ensure!(
-                    size.wrapping_sub(header + footer) % record == 0,
-                    InvalidArgument,
-                    "Excluding the header ({header} bytes) and footer ({footer} bytes), input file \"{}\" has body \
+        if let Kind::FixedLength { header, record, footer } = self.kind
+            && let Some(size) = bytes.size()
+        {
+            // As in TensorFlow, whose length of the body has no sign, a file that is shorter than header and footer may
+            // pass for one without records.
+            ensure!(
+                size.wrapping_sub(header + footer) % record == 0,
+                InvalidArgument,
+                "Excluding the header ({header} bytes) and footer ({footer} bytes), input file \"{}\" has body \
                      length {} bytes, which is not an exact multiple of the record length ({record} bytes).",
-                    bytes.name(),
-                    i128::from(size) - i128::from(header + footer)
-                );
-                left = Some(size.saturating_sub(header + footer));
-            }
+                bytes.name(),
+                i128::from(size) - i128::from(header + footer)
+            );
+            left = Some(size.saturating_sub(header + footer));
         }
         Ok(Reading { bytes, ahead: Vec::new(), left })
     }

@@ -17,10 +17,10 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result};
 use kernlink_kernels_common::tensors::joined_rows;
 
-use super::alarm::Alarm;
 use super::execution::Execution;
 use super::lane::{Batch, Lane};
 use super::options::Options;
+use kernlink_kernels_common::alarm::Alarm;
 
 /// What a run brings to compute a batch by.
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{Result, ensure};
 
-use super::alarm::Alarm;
 use super::options::Options;
+use kernlink_kernels_common::alarm::Alarm;
 
 /// What one run adds to one batch.
 pub(super) struct Task {

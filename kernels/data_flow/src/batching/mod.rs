@@ -1,6 +1,5 @@
 //! Batching: what several runs have of one kind is computed at once.
 
-mod alarm;
 mod batcher;
 mod execution;
 mod kernels;

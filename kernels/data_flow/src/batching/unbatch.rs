@@ -13,7 +13,7 @@ use kernlink_kernels_common::tensors::joined_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::alarm::Alarm;
+use kernlink_kernels_common::alarm::Alarm;
 
 /// Parts that wait for their runs, and runs that wait for their parts, by the id of the run.
 struct Parts {

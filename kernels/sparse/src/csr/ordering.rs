@@ -14,8 +14,8 @@ fn ordering_amd(ctx: &mut KernelContext<'_, ops::SparseMatrixOrderingAMD>) -> Re
     let size = csr.square_size()?;
     let shape = if csr.is_batched() { vec![csr.count(), size] } else { vec![size] };
     let mut output = ctx.allocate_output_at(0, shape)?;
-    if size > 0 {
-        let cost = 100 + csr.mean_elements().saturating_mul(100) / size;
+    if let Some(of_a_row) = csr.mean_elements().saturating_mul(100).checked_div(size) {
+        let cost = 100 + of_a_row;
         ctx.try_parallel_chunks(output.as_mut_slice::<i32>()?, size, cost, |first, piece| {
             for (n, slots) in (first / size..).zip(piece.chunks_exact_mut(size)) {
                 let order = Elimination::new(csr.pattern(n)?)?.order()?;
