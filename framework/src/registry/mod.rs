@@ -297,11 +297,10 @@ fn registered_twice(first: &RewriteEntry, second: &RewriteEntry) -> String {
 /// What is wrong with two ops of one name; `second` is the origin of the other.
 fn declared_twice(first: &OpEntry, second: &str) -> String {
     format!(
-        "op {} is declared {} and again {}: an op of one's own has a name of its own, such as `name = \"Mine>{}\"`, or one of \
+        "op {} is declared {} and again {second}: an op of one's own has a name of its own, such as `name = \"Mine>{}\"`, or one of \
          the two is left out",
         first.def.name,
         first.origin(),
-        second,
         first.def.name
     )
 }
