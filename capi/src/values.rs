@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use kernlink::attr::{AttrBase, AttrValue, FunctionRef};
 use kernlink::dtype::TString;
 use kernlink::proto::{self, Message as _};
-use kernlink::shape::PartialShape;
+use kernlink::shape::{MAX_RANK, PartialShape};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 use kernlink_library::host::CTensor;
@@ -115,9 +115,17 @@ pub(crate) unsafe fn function_named(name: *const c_char, length: usize) -> Resul
 ///
 /// # Safety
 /// As said in `pointer`.
+///
+/// # Errors
+/// INVALID_ARGUMENT for null, and for a rank above [`MAX_RANK`], of which no size is read.
 pub(crate) unsafe fn partial_shape(dims: *const i64, rank: c_int) -> Result<PartialShape> {
     if rank < 0 {
         return Ok(PartialShape::unknown());
+    }
+    if rank as usize > MAX_RANK {
+        return Err(Error::invalid_argument(format!(
+            "the value has {rank} dimensions which is over the limit of {MAX_RANK}"
+        )));
     }
     // SAFETY: as the caller says.
     let dims: Vec<i64> = unsafe { slice("dims", dims, rank) }?.iter().map(|&dim| dim.max(-1)).collect();

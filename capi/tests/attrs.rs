@@ -371,13 +371,21 @@ fn attrs_that_are_absent_or_of_another_kind_are_told() {
     }
 }
 
+const OVER: &str = "has 2147483647 dimensions which is over the limit of 254";
+
 #[test]
 fn values_that_are_none_are_told_at_the_end() {
     let graph = Graph::new();
     // SAFETY: the description is alive; null and counts below zero are errors.
     unsafe {
         let name = c"a".as_ptr();
-        let told: [(&dyn Fn(*mut TF_OperationDescription), &str); 9] = [
+        // Of a rank above the limit no size is read: here are none.
+        let (dims, many) = ([2i64, 3], [2, c_int::MAX]);
+        let lists = [dims.as_ptr(), dims.as_ptr()];
+        let told: [(&dyn Fn(*mut TF_OperationDescription), &str); 12] = [
+            (&|it| TF_SetAttrShape(it, name, dims.as_ptr(), c_int::MAX), OVER),
+            (&|it| TF_SetAttrShape(it, name, dims.as_ptr(), 255), "has 255 dimensions which is over the limit of 254"),
+            (&|it| TF_SetAttrShapeList(it, name, lists.as_ptr(), many.as_ptr(), 2), OVER),
             (&|it| TF_SetAttrType(it, name, 9999), "9999"),
             (&|it| TF_SetAttrTypeList(it, name, [FLOAT, -1].as_ptr(), 2), "-1"),
             (&|it| TF_SetAttrIntList(it, name, ptr::null(), 2), "null"),

@@ -248,6 +248,15 @@ fn shapes_are_merged() {
             INVALID_ARGUMENT,
             "dims",
         );
+        // Of a rank above the limit no size is read: here is one.
+        for rank in [255, c_int::MAX] {
+            let over = format!("has {rank} dimensions which is over the limit of 254");
+            let sizes = [1i64; 255];
+            let dims = if rank == 255 { &sizes[..] } else { &[1] };
+            let refused = checked(|status| TF_GraphSetTensorShape(graph.0, first(p), dims.as_ptr(), rank, status));
+            fails(refused, INVALID_ARGUMENT, &over);
+        }
+        assert_eq!(shape(p, 2), Ok([-1, 3, 7, 7]));
     }
 }
 

@@ -45,6 +45,11 @@ fn all_sessions_close() {
         };
         TF_SetTarget(options, c"foo".as_ptr());
         assert_eq!(reset(&[]).unwrap_err().0, NOT_FOUND);
+        // Null is no process either, so that it is this one.
+        TF_SetTarget(options, ptr::null());
+        reset(&[]).unwrap();
+        TF_SetTarget(options, c"\xff".as_ptr());
+        assert_eq!(reset(&[]).unwrap_err().0, NOT_FOUND);
         TF_SetTarget(options, c"".as_ptr());
         for containers in [&[][..], &[c"one", c"another"][..]] {
             let sessions = [make(), make()];

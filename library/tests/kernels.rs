@@ -576,8 +576,7 @@ fn handles_of_small_tensors_share_their_elements() {
         assert!(TF_TensorMaybeMove(tensor).is_null());
         TF_DeleteTensor(other);
         let moved = TF_TensorMaybeMove(tensor);
-        assert!(!moved.is_null());
-        TF_DeleteTensor(tensor);
+        assert_eq!(moved, tensor);
         TF_DeleteTensor(moved);
     }
 }

@@ -177,6 +177,9 @@ fn what_cannot_be_a_tensor_is_null_and_its_memory_is_freed() {
         assert!(TF_NewTensor(1, [1].as_ptr(), 1, ptr::null_mut(), 128, None, ptr::null_mut()).is_null());
         assert!(TF_AllocateTensor(1, [4].as_ptr(), 1, 15).is_null());
         assert!(TF_AllocateTensor(1, [i64::MAX].as_ptr(), 1, usize::MAX).is_null());
+        for length in [usize::MAX, usize::MAX - 63, 1 << 63, 1 << 62] {
+            assert!(TF_AllocateTensor(1, [2, 3].as_ptr(), 2, length).is_null(), "{length}");
+        }
         let null = ptr::null_mut::<TF_Tensor>();
         TF_DeleteTensor(null);
         assert_eq!((TF_TensorType(null), TF_NumDims(null), TF_Dim(null, 0)), (0, -1, -1));
@@ -185,6 +188,65 @@ fn what_cannot_be_a_tensor_is_null_and_its_memory_is_freed() {
             [1, 2, 7, 8, 10, 18, 20, 101, 0, 99].map(|dtype| TF_DataTypeSize(dtype)),
             [4, 8, 0, 8, 1, 16, 0, 4, 0, 0]
         );
+    }
+}
+
+/// Of a rank that no tensor has, no size is read: there are none.
+#[test]
+fn ranks_above_the_limit_are_refused_before_sizes_are_read() {
+    let freed = AtomicUsize::new(0);
+    let mut memory = Aligned([0.0; 32]);
+    let (data, sizes) = (memory.0.as_mut_ptr().cast(), [1i64; 255]);
+    let free = ptr::from_ref(&freed).cast_mut().cast();
+    // SAFETY: as a program in C would; of `one` only the first size is there.
+    unsafe {
+        let most = TF_AllocateTensor(1, sizes.as_ptr(), 254, 4);
+        assert_eq!((TF_NumDims(most), TF_TensorElementCount(most)), (254, 1));
+        let status = TF_NewStatus();
+        for (index, (dims, rank)) in [(&sizes[..], 255), (&[1], c_int::MAX), (&[1], c_int::MIN)].into_iter().enumerate()
+        {
+            let one = dims.as_ptr();
+            assert!(TF_AllocateTensor(1, one, rank, 4).is_null(), "{rank}");
+            assert!(TF_NewTensor(1, one, rank, data, 4, Some(count), free).is_null(), "{rank}");
+            assert_eq!(freed.load(Ordering::Relaxed), index + 1);
+            TF_SetShape(most, one, rank);
+            assert_eq!(TF_NumDims(most), 254);
+            let to = TF_AllocateTensor(1, ptr::null(), 0, 4);
+            TF_TensorBitcastFrom(most, 3, to, one, rank, status);
+            let (code, message) = said(status);
+            assert_eq!((code, TF_TensorType(to)), (3, 1));
+            assert!(message.contains(&rank.to_string()), "{message}");
+            TF_DeleteTensor(to);
+        }
+        TF_DeleteStatus(status);
+        TF_DeleteTensor(most);
+    }
+}
+
+#[test]
+fn an_allocated_tensor_has_all_the_bytes_that_were_asked_for() {
+    // SAFETY: as a program in C would: it writes as many bytes as the tensor says it has.
+    unsafe {
+        for (dims, length) in
+            [(&[2i64, 3][..], 24), (&[2, 3], 25), (&[2, 3], 1 << 20), (&[], 7), (&[0, 5], 0), (&[0], 64)]
+        {
+            let tensor = TF_AllocateTensor(3, dims.as_ptr(), dims.len() as c_int, length);
+            assert_eq!(TF_TensorByteSize(tensor), length);
+            if length > 0 {
+                let bytes = std::slice::from_raw_parts_mut(TF_TensorData(tensor).cast::<u8>(), length);
+                bytes.fill(1);
+            }
+            let seen = CTensor::from_c(tensor).unwrap().to_tensor().unwrap();
+            let count = dims.iter().product::<i64>() as usize;
+            assert_eq!(seen.as_slice::<i32>().unwrap(), vec![0x0101_0101; count]);
+            drop(seen);
+            assert_eq!(TF_TensorMaybeMove(tensor), tensor);
+            TF_DeleteTensor(tensor);
+        }
+        // Strings have their own room, and bytes that are not there are not told of.
+        let strings = TF_AllocateTensor(7, [2].as_ptr(), 1, usize::MAX);
+        assert_eq!(TF_TensorByteSize(strings), 48);
+        TF_DeleteTensor(strings);
     }
 }
 
@@ -200,7 +262,7 @@ fn allocated_tensors_are_written_by_c_and_moved_by_their_only_owner() {
         assert!(TF_TensorMaybeMove(tensor).is_null());
         TF_DeleteTensor(other);
         let moved = TF_TensorMaybeMove(tensor);
-        TF_DeleteTensor(tensor);
+        assert_eq!(moved, tensor, "one handle, which is deleted once");
         assert_eq!(CTensor::from_c(moved).unwrap().to_tensor().unwrap().as_slice::<i64>().unwrap(), [-1, 0, 1]);
         let status = TF_NewStatus();
         let halves = TF_AllocateTensor(1, ptr::null(), 0, 4);

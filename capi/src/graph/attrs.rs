@@ -291,7 +291,8 @@ pub unsafe extern "C" fn TF_OperationGetAttrShape(
         report(status, (), || {
             let shape: PartialShape = scalar(oper, attr_name, "shape")?;
             if let Some(sizes) = shape.dims() {
-                write_dims(slice_mut("the value", value, num_dims.max(0))?, sizes);
+                let room = usize::try_from(num_dims).unwrap_or_default();
+                write_dims(slice_mut("the value", value, room.min(sizes.len()))?, sizes);
             }
             Ok(())
         });
@@ -398,7 +399,9 @@ pub unsafe extern "C" fn TF_OperationGetAttrTensor(
     unsafe {
         report(status, (), || {
             let tensor: Tensor = scalar(oper, attr_name, "tensor")?;
-            put(value, CTensor::new(own(tensor)?)?.into_c());
+            if !value.is_null() {
+                value.write(CTensor::new(own(tensor)?)?.into_c());
+            }
             Ok(())
         });
     }

@@ -165,7 +165,9 @@ pub unsafe extern "C" fn TF_TryEvaluateConstant(
             let output = output_in(graph, &state.graph, output)?;
             let Some(mut value) = state.graph.constant_value(output)? else { return Ok(0) };
             value.make_unique()?;
-            put(result, CTensor::new(value)?.into_c());
+            if !result.is_null() {
+                result.write(CTensor::new(value)?.into_c());
+            }
             Ok(1)
         })
     }

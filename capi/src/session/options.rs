@@ -1,6 +1,6 @@
 //! `TF_SessionOptions`: where and how sessions run.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use kernlink::device::{CpuDevice, MAX_THREADS, thread_pool};
 use kernlink::runtime::{RunOptions, SessionOptions};
 use kernlink::threads::ThreadPool;
 use kernlink::{Error, Result};
-use kernlink_library::host::{guarded, report, text};
+use kernlink_library::host::{guarded, report};
 use prost::Message;
 
 use super::messages::ConfigProto;
@@ -137,13 +137,19 @@ pub unsafe extern "C" fn TF_NewSessionOptions() -> *mut TF_SessionOptions {
     guarded(ptr::null_mut(), || into_c(Options::default()))
 }
 
-/// Names the process that runs sessions. Only the empty name, this process, makes sessions.
+/// Names the process that runs sessions. Only the empty name, this process, makes sessions; null is the empty name. A name that is
+/// no UTF-8 is kept with what is none replaced, so that it makes no sessions either.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TF_SetTarget(options: *mut TF_SessionOptions, target: *const c_char) {
     guarded((), || {
         // SAFETY: as said in `pointer`.
-        if let (Ok(options), Ok(target)) = unsafe { (borrow_mut(options), text("the target", target)) } {
-            target.clone_into(&mut options.target);
+        if let Ok(options) = unsafe { borrow_mut(options) } {
+            options.target = if target.is_null() {
+                String::new()
+            } else {
+                // SAFETY: a text of the caller's.
+                unsafe { CStr::from_ptr(target) }.to_string_lossy().into_owned()
+            };
         }
     });
 }

@@ -95,6 +95,28 @@ fn every_kind_is_set() {
     assert!(said.contains("tensor_value=Tensor<"), "{said}");
 }
 
+/// Of a rank above the limit no size is read: there are none.
+#[test]
+fn ranks_above_the_limit_are_refused_before_sizes_are_read() {
+    let context = Context::new();
+    let op = context.op("Placeholder").unwrap().dtype("dtype", DataType::Float);
+    let sizes = [1i64; 255];
+    for (rank, dims) in [(255, &sizes[..]), (c_int::MAX, &[2, 3])] {
+        let over = format!("has {rank} dimensions which is over the limit of 254");
+        let (name, mut lists, ranks) = (c"shape".as_ptr(), [sizes.as_ptr(), dims.as_ptr()], [1, rank]);
+        // SAFETY: the op is alive.
+        unsafe {
+            fails(
+                checked(|status| TFE_OpSetAttrShape(op.0, name, dims.as_ptr(), rank, status)),
+                INVALID_ARGUMENT,
+                &over,
+            );
+            let set = |status| TFE_OpSetAttrShapeList(op.0, name, lists.as_mut_ptr(), ranks.as_ptr(), 2, status);
+            fails(checked(set), INVALID_ARGUMENT, &over);
+        }
+    }
+}
+
 #[test]
 fn values_arrive_as_they_were_given() {
     let context = Context::new();

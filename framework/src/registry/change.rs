@@ -155,6 +155,10 @@ impl Registry {
         for (op, _) in &ops {
             op.validate()?;
             validators.iter().try_for_each(|valid| valid(op))?;
+            // Before the op is made to stay: what is refused leaves nothing behind, however often it comes.
+            if let Some(first) = self.find_op(&op.name) {
+                return Err(Error::already_exists(declared_twice(first, &origin.origin(&Provider::RUN_TIME))));
+            }
         }
         let entries: Vec<_> = ops.into_iter().map(|(def, shape_fn)| entry_at(def, shape_fn, origin)).collect();
         self.change(|tables| {
@@ -311,7 +315,7 @@ fn nothing_meant(tables: &Tables, filter: &KernelFilter) -> Error {
 fn insert_op(tables: &mut Tables, entry: &'static OpEntry) -> Result<()> {
     match tables.ops.get(&*entry.def.name) {
         // Ops that selective registration left out do not count.
-        Some(first) if first.selected => Err(Error::already_exists(declared_twice(first, entry))),
+        Some(first) if first.selected => Err(Error::already_exists(declared_twice(first, &entry.origin()))),
         _ => {
             tables.ops.insert(&entry.def.name, entry);
             Ok(())

@@ -74,7 +74,7 @@ impl Registry {
         for entry in ops {
             if let Some(other) = tables.ops.insert(&entry.def.name, entry) {
                 let (first, second) = if other.location <= entry.location { (other, entry) } else { (entry, other) };
-                faults.push((&*entry.def.name, declared_twice(first, second)));
+                faults.push((&*entry.def.name, declared_twice(first, &second.origin())));
             }
         }
         // Sorting all kernels by the names of their ops would take longer than all the rest.
@@ -294,13 +294,13 @@ fn registered_twice(first: &RewriteEntry, second: &RewriteEntry) -> String {
     )
 }
 
-fn declared_twice(first: &OpEntry, second: &OpEntry) -> String {
+/// What is wrong with two ops of one name; `second` is the origin of the other.
+fn declared_twice(first: &OpEntry, second: &str) -> String {
     format!(
-        "op {} is declared {} and again {}: an op of one's own has a name of its own, such as `name = \"Mine>{}\"`, or one of \
+        "op {} is declared {} and again {second}: an op of one's own has a name of its own, such as `name = \"Mine>{}\"`, or one of \
          the two is left out",
         first.def.name,
         first.origin(),
-        second.origin(),
         first.def.name
     )
 }

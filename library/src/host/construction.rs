@@ -64,18 +64,42 @@ unsafe fn read<T: FromAttrValue>(ctx: *mut TF_OpKernelConstruction, attr: *const
     unsafe { Construction::from_c(ctx)?.attr(text("the attr's name", attr)?, expected) }
 }
 
-/// Writes a result.
+/// Writes a result, which is made only if there is a place for it: C deletes what is written, and nobody what is not.
 ///
 /// # Safety
 /// The pointer is null or has room for a `T`.
 #[track_caller]
-unsafe fn put<T>(place: *mut T, value: T) -> Result<()> {
+unsafe fn put_made<T>(place: *mut T, make: impl FnOnce() -> Result<T>) -> Result<()> {
     if place.is_null() {
         return Err(Error::invalid_argument("the place of the attr's value is a null pointer"));
     }
+    let value = make()?;
     // SAFETY: as the caller says.
     unsafe { place.write(value) };
     Ok(())
+}
+
+/// Writes a result.
+///
+/// # Safety
+/// As [`put_made`].
+#[track_caller]
+unsafe fn put<T>(place: *mut T, value: T) -> Result<()> {
+    // SAFETY: as the caller says.
+    unsafe { put_made(place, || Ok(value)) }
+}
+
+/// The number of values for which C has room.
+///
+/// # Errors
+/// INVALID_ARGUMENT for a number that is negative, and for null with room.
+#[track_caller]
+fn room<T>(places: *mut T, most: c_int) -> Result<usize> {
+    let most = usize::try_from(most).map_err(|_| Error::invalid_argument(format!("there cannot be {most} values")))?;
+    if places.is_null() && most > 0 {
+        return Err(Error::invalid_argument("the place of the attr's values is a null pointer"));
+    }
+    Ok(most)
 }
 
 /// Writes as many of the values as there is room for.
@@ -84,10 +108,7 @@ unsafe fn put<T>(place: *mut T, value: T) -> Result<()> {
 /// From `places` on is room for `most` elements.
 #[track_caller]
 unsafe fn put_all<T>(places: *mut T, most: c_int, values: impl IntoIterator<Item = T>) -> Result<()> {
-    let most = usize::try_from(most).map_err(|_| Error::invalid_argument(format!("there cannot be {most} values")))?;
-    if places.is_null() && most > 0 {
-        return Err(Error::invalid_argument("the place of the attr's values is a null pointer"));
-    }
+    let most = room(places, most)?;
     for (index, value) in values.into_iter().take(most).enumerate() {
         // SAFETY: as the caller says.
         unsafe { places.add(index).write(value) };
@@ -193,7 +214,7 @@ macro_rules! scalars {
             ) {
                 let convert: fn($stored) -> Result<$given> = $convert;
                 // SAFETY: as said in `host`.
-                let copy = || unsafe { put(place, convert(read(ctx, attr, $expected)?)?) };
+                let copy = || unsafe { put_made(place, || convert(read(ctx, attr, $expected)?)) };
                 // SAFETY: as said in `host`.
                 unsafe { report(status, (), copy) };
             }
@@ -232,7 +253,7 @@ macro_rules! lists {
                     // SAFETY: as said in `host`.
                     let values: Vec<$stored> = unsafe { read(ctx, attr, $expected) }?;
                     // No more are made than are handed over.
-                    let wanted = values.into_iter().take(usize::try_from(most).unwrap_or(0));
+                    let wanted = values.into_iter().take(room(places, most)?);
                     let converted = wanted.map(convert).collect::<Result<Vec<_>>>()?;
                     // SAFETY: as said in `host`.
                     unsafe { put_all(places, most, converted) }

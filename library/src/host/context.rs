@@ -220,15 +220,16 @@ pub unsafe extern "C" fn TF_GetInput(
     status: *mut TF_Status,
 ) {
     let get = |call: &mut State<'_, '_>| {
+        // SAFETY: as said in `host`.
+        let place = unsafe { tensor.as_mut() };
+        let place = place.ok_or_else(|| Error::invalid_argument("the place of the tensor is a null pointer"))?;
         let index = call.input(index)?;
         let output = call.forwarded.iter().find(|(input, _)| *input == index).map(|(_, output)| *output);
         let input = match output.and_then(|output| call.outputs[output].as_ref()) {
             Some(output) => output.share(),
             None => CTensor::read_only(call.raw.input_at(index)?.clone())?,
         };
-        // SAFETY: as said in `host`.
-        let place = unsafe { tensor.as_mut() };
-        *place.ok_or_else(|| Error::invalid_argument("the place of the tensor is a null pointer"))? = input.into_c();
+        *place = input.into_c();
         Ok(())
     };
     // SAFETY: as said in `host`.

@@ -15,7 +15,7 @@ use kernlink_framework::{Code, Error, Result};
 use super::construction::Construction;
 use super::context::{Call, Done};
 use super::in_use::Use;
-use super::registration::{failed, take_kernel, take_unused};
+use super::registration::{failed, take_kernel, take_told_kernel, take_unused};
 use super::shader::Declared;
 use super::{LibraryInUse, guarded, report, text};
 use crate::abi::{
@@ -48,6 +48,10 @@ pub(super) struct Functions {
 }
 
 impl Functions {
+    fn is_async(&self) -> bool {
+        matches!(self.compute, Compute::Later(_))
+    }
+
     /// Where their code is.
     fn addresses(&self) -> [usize; 3] {
         let compute = match self.compute {
@@ -142,7 +146,7 @@ impl DynKernel for Kernel {
     }
 
     fn is_async(&self) -> bool {
-        matches!(self.functions.compute, Compute::Later(_))
+        self.functions.is_async()
     }
 
     fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
@@ -233,15 +237,18 @@ impl Builder {
         if let Some((attr, _)) = self.types.iter().find(|(_, types)| types.is_empty()) {
             return take_unused(&code, format!("{op} on {device}: its constraints on {attr} leave no dtype"));
         }
-        let mut kernel = KernelDefBuilder::new(op, device).label(self.label).priority(self.priority);
-        for (attr, types) in &self.types {
-            kernel = kernel.types(attr, types);
-        }
-        for argument in &self.host_memory {
-            kernel = kernel.host_memory(argument);
-        }
+        let told = format!(
+            "{:?}",
+            (&op, device, &self.types, &self.host_memory, &self.label, self.priority, &code, functions.is_async())
+        );
+        let (types, host_memory) = (&self.types, &self.host_memory);
+        let described = || {
+            let kernel = KernelDefBuilder::new(&op, device).label(&self.label).priority(self.priority);
+            let kernel = types.iter().fold(kernel, |kernel, (attr, types)| kernel.types(attr, types));
+            host_memory.iter().fold(kernel, |kernel, argument| kernel.host_memory(argument))
+        };
         if let Some(shader) = self.shader {
-            let kernel = shader.constrain(kernel);
+            let kernel = shader.constrain(described());
             let variant = shader.variant(&self.types)?;
             return take_kernel(&code, |library| -> &'static KernelDef {
                 let shader = shader.complete(variant, self.host_memory, functions);
@@ -249,8 +256,8 @@ impl Builder {
                 kernel.create_with(move |node| shader.kernel(&library, node))
             });
         }
-        take_kernel(&code, |library| -> &'static KernelDef {
-            let (kernel, library) = (kernel.location(library.origin()), library.clone());
+        take_told_kernel(&code, told, |library| -> &'static KernelDef {
+            let (kernel, library) = (described().location(library.origin()), library.clone());
             kernel.create_with(move |node| Ok(Box::new(Kernel::new(functions, &library, node)?)))
         })
     }

@@ -252,6 +252,28 @@ pub(super) fn take_kernel(code: &[usize], make: impl FnOnce(&Arc<LibraryInUse>) 
     })
 }
 
+/// Kernels that were refused outside a load, by what was said of them.
+static REFUSED: Mutex<BTreeMap<String, &'static KernelDef>> = Mutex::new(BTreeMap::new());
+
+/// [`take_kernel`] for a kernel of which `told` says all. Outside a load, a kernel that was refused is kept for the next that is told
+/// to be the same: a kernel stays in memory once it is made, and a program may try as often as it likes.
+pub(super) fn take_told_kernel(
+    code: &[usize],
+    told: String,
+    make: impl FnOnce(&Arc<LibraryInUse>) -> &'static KernelDef,
+) -> Result<()> {
+    if is_loading() {
+        return take_kernel(code, make);
+    }
+    let refused = || REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kernel = refused().remove(&told);
+    let taken = take_kernel(code, |library| *kernel.get_or_insert_with(|| make(library)));
+    if let (Err(_), Some(kernel)) = (&taken, kernel) {
+        refused().insert(told, kernel);
+    }
+    taken
+}
+
 /// Takes note of a kernel that no node can get, and why.
 pub(super) fn take_unused(code: &[usize], kernel: String) -> Result<()> {
     take(code, |batch| batch.unused.push(kernel))

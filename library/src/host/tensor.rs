@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use kernlink_framework::dtype::{DataType, TString};
-use kernlink_framework::shape::Shape;
+use kernlink_framework::shape::{Shape, check_rank};
 use kernlink_framework::tensor::{ALIGNMENT, Tensor};
 use kernlink_framework::{Error, Result};
 
@@ -203,14 +203,18 @@ fn with_bools(tensor: Tensor) -> Result<Tensor> {
 /// From `dims` on are `rank` numbers.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for null, negative sizes, and more elements than memory has.
+/// INVALID_ARGUMENT for null, negative sizes, more elements than memory has, and a rank above [`MAX_RANK`](kernlink_framework::shape::MAX_RANK),
+/// of which no size is read.
 #[track_caller]
 pub unsafe fn shape_of(dims: *const i64, rank: c_int) -> Result<Shape> {
     let dims = match usize::try_from(rank) {
         Ok(0) => &[][..],
         Ok(_) if dims.is_null() => return Err(Error::invalid_argument("the dims are a null pointer")),
-        // SAFETY: as the caller says.
-        Ok(rank) => unsafe { std::slice::from_raw_parts(dims, rank) },
+        Ok(rank) => {
+            check_rank(rank)?;
+            // SAFETY: as the caller says.
+            unsafe { std::slice::from_raw_parts(dims, rank) }
+        }
         Err(_) => return Err(Error::invalid_argument(format!("a tensor's rank cannot be {rank}"))),
     };
     let sizes: Vec<usize> = dims
@@ -307,7 +311,17 @@ pub unsafe extern "C" fn TF_NewTensor(
     })
 }
 
-/// A tensor with memory of its own. Null if `length` is too small or there is not enough memory.
+/// Elements, all of them zero, at the start of so many bytes, which C may write.
+fn with_room(dtype: DataType, shape: &Shape, length: usize) -> Result<Tensor> {
+    let room = length.div_ceil(dtype.size().max(1));
+    if !dtype.is_pod() || room == shape.num_elements() {
+        return Tensor::zeros(dtype, shape.clone())?.to_shareable();
+    }
+    Tensor::zeros(dtype, [room])?.to_shareable()?.slice_rows(0, shape.num_elements())?.reshaped(shape.clone())
+}
+
+/// A tensor with `length` bytes of its own, of which the first are its elements. Null if they are too few or there is not so much
+/// memory. Strings, and what is no plain bytes, have room for the elements only, whatever length is named.
 pub unsafe extern "C" fn TF_AllocateTensor(
     dtype: TF_DataType,
     dims: *const i64,
@@ -318,13 +332,16 @@ pub unsafe extern "C" fn TF_AllocateTensor(
         let allocate = || -> Result<CTensor> {
             // SAFETY: as said in `host`.
             let (dtype, shape) = (dtype_of(dtype)?, unsafe { shape_of(dims, rank) }?);
-            // Strings have room of their own, whatever length is named.
-            if dtype != DataType::String && length < needed(dtype, &shape)? {
+            let bytes = needed(dtype, &shape)?;
+            if dtype != DataType::String && length < bytes {
                 return Err(Error::invalid_argument("too few bytes"));
             }
-            let data = match dtype {
-                DataType::String => Data::Strings(Arc::new(Strings::empty(shape.num_elements()))),
-                _ => Data::Tensor(Tensor::zeros(dtype, shape.clone())?.to_shareable()?),
+            let (data, length) = match dtype {
+                DataType::String => (Data::Strings(Arc::new(Strings::empty(shape.num_elements()))), length.min(bytes)),
+                _ => {
+                    let length = if dtype.is_pod() { length } else { bytes };
+                    (Data::Tensor(with_room(dtype, &shape, length)?), length)
+                }
             };
             Ok(CTensor { shape, dtype, length, data, is_read_only: false })
         };
@@ -332,19 +349,12 @@ pub unsafe extern "C" fn TF_AllocateTensor(
     })
 }
 
-/// The tensor itself if nothing else shares its elements, which a callee may change then; else null.
+/// The tensor itself if nothing else shares its elements, which a callee may change then; else null. The handle stays one: it is
+/// deleted once, whichever of the two pointers does it.
 pub unsafe extern "C" fn TF_TensorMaybeMove(tensor: *mut TF_Tensor) -> *mut TF_Tensor {
     // SAFETY: as said in `host`.
     let Some(inner) = (unsafe { tensor.cast::<CTensor>().as_mut() }) else { return ptr::null_mut() };
-    guarded(ptr::null_mut(), || {
-        if !inner.is_sole() {
-            return ptr::null_mut();
-        }
-        let moved = inner.share();
-        // The caller still deletes its handle: what it holds is empty from now on.
-        inner.data = Data::Strings(Arc::new(Strings::empty(0)));
-        moved.into_c()
-    })
+    guarded(ptr::null_mut(), || if inner.is_sole() { tensor } else { ptr::null_mut() })
 }
 
 /// Frees a handle; the elements go with the last.
