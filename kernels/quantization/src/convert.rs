@@ -123,7 +123,13 @@ fn quantize<T: Element + Quantized>(node: &Quantizer, ctx: &mut KernelContext<'_
                 end.shape()
             );
         } else {
-            ensure_scalar(end, name)?;
+            // As in TensorFlow's kernel, of any rank.
+            ensure!(
+                end.num_elements() == 1,
+                InvalidArgument,
+                "If axis is not specified, {name} must contain a single float element, but it is of shape {}",
+                end.shape()
+            );
         }
     }
     ensure!(
