@@ -21,6 +21,11 @@ const WAITING: &[u8] = include_bytes!("data/waiting.pb");
 const SAVED: &[u8] = include_bytes!("data/saved.pb");
 const NESTED: &[u8] = include_bytes!("data/nested.pb");
 const TOO_NESTED: &[u8] = include_bytes!("data/too_nested.pb");
+const SAVED_INTERLEAVED: &[u8] = include_bytes!("data/saved_interleaved.pb");
+const PARALLEL: &[u8] = include_bytes!("data/parallel.pb");
+const EXPECTED: &[u8] = include_bytes!("data/expected.pb");
+/// What TensorFlow makes of the nodes of that graph: a line for each element, in order.
+const EXPECTED_LINES: &str = include_str!("data/expected.txt");
 
 fn enqueue(session: &Session, value: i64) {
     session.run(&[("value", Tensor::scalar(value))], &[], &["enqueue"]).unwrap();
@@ -35,13 +40,18 @@ fn begin(session: &Session, name: &str) {
     session.run(&[], &[], &[&format!("{name}_begin")]).unwrap();
 }
 
-/// Waits until the queue has so many elements.
-fn wait_for_size(session: &Session, size: i32) {
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
-    while session.run(&[], &["size"], &[]).unwrap()[0].to_scalar::<i32>().unwrap() != size {
-        assert!(start.elapsed() < Duration::from_secs(20), "nobody takes the elements");
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Waits until the queue has so many elements.
+fn wait_for_size(session: &Session, size: i32) {
+    let there = || session.run(&[], &["size"], &[]).unwrap()[0].to_scalar::<i32>().unwrap();
+    wait_until("nobody takes the elements", || there() == size);
 }
 
 #[test]
@@ -114,7 +124,9 @@ fn an_iterator_that_goes_ends_its_work() {
     enqueue(&session, 9);
     assert_eq!(next(&session, "ahead"), 9);
     // And nothing keeps a session from going while its iterators wait.
+    let resources = std::sync::Arc::downgrade(session.resources());
     drop(session);
+    wait_until("the session is kept", || resources.upgrade().is_none());
 }
 
 #[test]
@@ -137,9 +149,9 @@ fn an_iterator_goes_on_where_it_was_saved() {
             }
         }
     };
-    for threads in [1, 2] {
-        let session = session(SAVED, threads);
-        for taken in [0, 1, 7, 30, 80] {
+    for (graph, threads) in [(SAVED, 1), (SAVED, 2), (SAVED_INTERLEAVED, 1), (SAVED_INTERLEAVED, 2)] {
+        let session = session(graph, threads);
+        for taken in [0, 1, 7, 30, 70] {
             session.run(&[], &[], &["begin"]).unwrap();
             for _ in 0..taken {
                 session.run(&[], &["next"], &[]).unwrap();
@@ -162,4 +174,81 @@ fn datasets_are_nested_only_so_deeply() {
     assert_eq!(all[0].as_slice::<i64>().unwrap(), [0, 1]);
     let error = session(TOO_NESTED, 1).run(&[], &["all"], &[]).unwrap_err();
     assert_eq!(error.code(), Code::ResourceExhausted, "{error}");
+}
+
+#[test]
+fn an_element_that_is_there_does_not_wait_for_the_next_one() {
+    for threads in [1, 2] {
+        for (name, added) in [("map", 1), ("filter", 0), ("map_and_batch", 1)] {
+            let session = session(PARALLEL, threads);
+            begin(&session, name);
+            for value in [3, 4] {
+                enqueue(&session, value);
+                assert_eq!(next(&session, name), value + added, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_gives_up_saving_takes_nothing_along() {
+    for threads in [1, 2] {
+        let session = session(PARALLEL, threads);
+        begin(&session, "prefetch");
+        enqueue(&session, 1);
+        enqueue(&session, 2);
+        assert_eq!(next(&session, "prefetch"), 2);
+        // The second is made ahead, and what makes elements for it waits for a third.
+        wait_for_size(&session, 0);
+        std::thread::sleep(Duration::from_millis(20));
+        let options = RunOptions::new().timeout(Duration::from_millis(50));
+        let error = session.run_with(&[], &["state"], &[], &options).map(drop).unwrap_err();
+        assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+        enqueue(&session, 3);
+        assert_eq!([(); 2].map(|()| next(&session, "prefetch")), [3, 4]);
+    }
+}
+
+#[test]
+fn a_generator_is_finalized_though_nobody_comes_to_its_end() {
+    for threads in [1, 2] {
+        let session = session(PARALLEL, threads);
+        begin(&session, "generator");
+        assert_eq!([(); 2].map(|()| next(&session, "generator")), [7, 7]);
+        wait_for_size(&session, 0);
+        begin(&session, "generator");
+        wait_for_size(&session, 1);
+        // One that was not asked for an element has nothing to be finalized.
+        begin(&session, "generator");
+        std::thread::sleep(Duration::from_millis(20));
+        wait_for_size(&session, 1);
+    }
+}
+
+#[test]
+fn elements_and_what_is_asked_of_datasets_are_as_in_tensorflow() {
+    for threads in [1, 2] {
+        let session = session(EXPECTED, threads);
+        let mut different = Vec::new();
+        let (mut begun, mut count) = ("", 0);
+        for line in EXPECTED_LINES.lines() {
+            let (node, expected) = line.split_once('\t').unwrap();
+            if node.starts_with("elements") && begun != node {
+                session.run(&[], &[], &["init_all"]).unwrap();
+                session.run(&[], &[], &[&format!("{node}_begin")]).unwrap();
+                begun = node;
+            }
+            let found = match session.run(&[], &[node], &[]) {
+                Ok(value) => value[0].to_scalar::<kernlink::dtype::TString>().unwrap().to_string_lossy().into_owned(),
+                Err(error) if error.code() == Code::OutOfRange && node.starts_with("elements") => "END".to_owned(),
+                Err(error) => error.code().to_string(),
+            };
+            count += 1;
+            if found != expected {
+                different.push(format!("{node}: {expected} in TensorFlow, {found} here"));
+            }
+        }
+        assert!(count > 300, "{count}");
+        assert!(different.is_empty(), "{threads} threads:\n{}", different.join("\n"));
+    }
 }

@@ -2,6 +2,8 @@
 
     python tests/datasets/pipelines.py [--count 200] [--seed 0] [--save DIR]
 
+Each runs twice: as a whole, and by an iterator that is saved amid it, goes on, and is restored.
+
 The pipelines are traced in `tf.function`s and saved as a SavedModel, so that what Kernlink runs is what TensorFlow exports. Each
 gives its elements as strings: shapes and values of the components. It needs TensorFlow, and `kernlink` on the path.
 """
@@ -33,6 +35,14 @@ def told(*components):
 def first(*components):
     """The first component."""
     return tf.nest.flatten(components)[0]
+
+
+def failing(k):
+    """A function that fails for some numbers."""
+    def check(x):
+        with tf.control_dependencies([tf.debugging.assert_none_equal(tf.math.floormod(x, k), tf.constant(k - 1, tf.int64))]):
+            return tf.identity(x)
+    return check
 
 
 class Pipeline:
@@ -230,6 +240,51 @@ class Pipeline:
         apply = tf.data.experimental.parallel_interleave(lambda x: D.range(tf.math.floormod(x, 4)).map(lambda y: y + x * 10), cycle_length=r.randint(1, 3), block_length=r.randint(1, 3), sloppy=False)
         return self.integer(ds).take(60).apply(apply)
 
+    def do_repeat_twice(self, r, ds):
+        ds = self.integer(ds).take(20).shuffle(r.choice([1, 4, 30]), seed=r.randint(1, 99), reshuffle_each_iteration=r.choice([None, True, False]))
+        return ds.repeat(r.randint(1, 2)).repeat(r.randint(1, 3))
+
+    def do_itself(self, r, ds):
+        ds = ds.take(12)
+        return r.choice([ds.concatenate(ds), ds.shuffle(5, seed=r.randint(1, 99)).concatenate(ds)])
+
+    def do_parallel_filter(self, r, ds):
+        k = r.randint(2, 4)
+        options = tf.data.Options()
+        options.experimental_optimization.filter_parallelization = True
+        return self.integer(ds).filter(lambda x: tf.not_equal(tf.math.floormod(x, k), 1)).with_options(options)
+
+    def do_parallel_interleave(self, r, ds):
+        """Datasets that have a state of their own, each with elements that are made ahead."""
+        cycle, block, seed = r.randint(1, 5), r.randint(1, 4), r.randint(1, 99)
+        inner = r.choice([
+            lambda x: D.range(tf.math.floormod(x, 6)).shuffle(3, seed=seed).map(lambda y: y + x * 10),
+            lambda x: D.range(x, x + 5).batch(2).unbatch(),
+            lambda x: D.range(tf.math.floormod(x, 4)).flat_map(lambda y: D.range(y)).map(lambda y: y + x),
+        ])
+        return self.integer(ds).take(40).interleave(inner, cycle, block, num_parallel_calls=r.randint(1, cycle))
+
+    def do_failing_map_and_batch(self, r, ds):
+        k, size = r.randint(2, 5), r.choice([1, 2, 3])
+        apply = tf.data.experimental.map_and_batch(failing(k), size, num_parallel_calls=r.choice([1, 3]), drop_remainder=r.choice([True, False]))
+        return self.integer(ds).take(40).apply(apply).ignore_errors()
+
+    def do_failing_parallel_map(self, r, ds):
+        k = r.randint(2, 5)
+        return self.integer(ds).take(40).map(failing(k), num_parallel_calls=r.choice([1, 3])).ignore_errors()
+
+    def do_failing_window(self, r, ds):
+        windows = self.integer(ds).take(40).map(failing(r.randint(3, 6))).window(r.randint(1, 3), r.randint(1, 3), drop_remainder=r.choice([True, False]))
+        return windows.ignore_errors().flat_map(lambda w: w.batch(3))
+
+    def do_scan_elements(self, r, ds):
+        start = (tf.constant(r.randint(0, 9), tf.int64), tf.zeros([3], tf.int64))
+        def step(state, x):
+            total, kept = state
+            kept = tf.concat([kept[1:], [x]], 0)
+            return (total * 3 + x, kept), (total, kept)
+        return self.integer(ds).take(40).scan(start, step)
+
     def do_options(self, r, ds):
         options = tf.data.Options()
         options.deterministic = True
@@ -255,6 +310,35 @@ def functions(pipeline):
     return elements
 
 
+def saved_and_restored(pipeline, taken):
+    """The elements of an iterator, which is saved after some of them, and once more from there on: what Kernlink gives must be
+    the same twice, and TensorFlow's."""
+    raw, kind = tf.raw_ops, {"output_types": [tf.string], "output_shapes": [[]]}
+
+    @tf.function(input_signature=[])
+    def elements():
+        ds = pipeline.build().map(told).concatenate(D.from_tensors("end").repeat())
+        iterator = raw.AnonymousIteratorV3(**kind)
+        steps = [raw.MakeIterator(dataset=ds._variant_tensor, iterator=iterator)]
+        def take(count):
+            found = []
+            for _ in range(count):
+                with tf.control_dependencies(steps):
+                    found.append(raw.IteratorGetNext(iterator=iterator, **kind)[0])
+                steps[:] = [found[-1]]
+            return tf.stack(found) if found else tf.zeros([0], tf.string)
+        first = take(taken)
+        with tf.control_dependencies(steps):
+            state = raw.SerializeIterator(resource_handle=iterator)
+        steps[:] = [state]
+        then = take(25)
+        with tf.control_dependencies(steps):
+            steps[:] = [raw.DeserializeIterator(resource_handle=iterator, serialized=state)]
+        return {"first": first, "then": then, "again": take(25)}
+
+    return elements
+
+
 @tf.function(input_signature=[])
 def nothing():
     return {"x": tf.constant(0)}
@@ -267,10 +351,12 @@ def draw(seeds, where):
     for seed in seeds:
         pipeline = Pipeline(seed)
         try:
-            f = functions(pipeline)
-            signatures[f"p{seed}"] = f.get_concrete_function()
-            setattr(module, f"p{seed}", f)
-            texts[f"p{seed}"] = " ".join(pipeline.ops)
+            made = {f"p{seed}": functions(pipeline)}
+            made[f"s{seed}"] = saved_and_restored(pipeline, seed % 8)
+            for name, f in made.items():
+                signatures[name] = f.get_concrete_function()
+                setattr(module, name, f)
+                texts[name] = " ".join(pipeline.ops)
         except (ValueError, TypeError, tf.errors.OpError) as error:
             print(f"p{seed} is left out: {str(error)[:200]}", file=sys.stderr)
     tf.saved_model.save(module, where, signatures=signatures)
@@ -307,11 +393,11 @@ def main():
             same = isinstance(a, tuple) and isinstance(b, tuple) and a[0] == b[0]
         else:
             same = all(np.array_equal(a[k], b[k]) for k in a)
-            elements += len(a["elements"]) - 1
+            elements += len(a["elements"]) - 1 if "elements" in a else sum(map(len, a.values()))
         if not same:
             wrong += 1
             print(f"{name}: {text}\n  TensorFlow {a}\n  Kernlink   {b}")
-    print(f"{len(texts)} pipelines, {elements} elements, {errors} that fail, {wrong} differ")
+    print(f"{len(texts)} runs of pipelines, {elements} elements, {errors} that fail, {wrong} differ")
     return 1 if wrong else 0
 
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, NodeId, Output};
 use crate::optimize::{Ends, Optimizer};
 use crate::resource::ResourceManager;
-use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
+use crate::step::{self, Cancellation, EndsSession, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
 use crate::tensor::Tensor;
 use crate::threads::ThreadPool;
 
@@ -51,7 +51,7 @@ struct Made {
 struct Shared {
     devices: Arc<[Arc<dyn Device>]>,
     context: Arc<SessionContext>,
-    closed: Cancellation,
+    _ends: EndsSession,
     inter_op_pools: Vec<Arc<ThreadPool>>,
 }
 
@@ -117,8 +117,8 @@ impl Session {
         let functions = Functions::library(&graph, &devices, &context, is_soft, &optimizer, depth);
         let shared = Arc::new(Shared {
             devices,
+            _ends: EndsSession(context.clone()),
             context,
-            closed: Cancellation::new(),
             inter_op_pools: options.inter_op_pools.clone(),
         });
         let made = Arc::new(Made {
@@ -188,7 +188,7 @@ impl Session {
 
     /// Ends what runs, with CANCELLED, and refuses what would.
     pub fn close(&self) {
-        self.shared.closed.cancel(Error::cancelled("Session has been closed."));
+        self.shared.context.closed().cancel(Error::cancelled("Session has been closed."));
     }
 
     /// The session's variables, tables and queues.
@@ -298,9 +298,9 @@ impl Session {
     /// As [`Session::run`], but for what depends on the feeds' values.
     pub fn partial_run_setup(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<PartialRun> {
         let executor = self.executor_of(feeds, fetches, targets, true)?;
-        self.shared.closed.check()?;
+        self.shared.context.closed().check()?;
         let cancellation = Cancellation::new();
-        let on_close = self.shared.closed.forward_to(&cancellation);
+        let on_close = self.shared.context.closed().forward_to(&cancellation);
         let step = Arc::new(Step::new(&self.shared.context, cancellation, None));
         let run = PlanRun::new(&executor, &step, Nesting { depth: 0, stays: true }, SmallVec::new());
         let names =
@@ -392,13 +392,13 @@ impl Shared {
     ) -> Result<Vec<Tensor>> {
         let plan = executor.plan();
         check_feeds(plan, &feeds)?;
-        self.closed.check()?;
+        self.context.closed().check()?;
         let inter_op = self.inter_op(options)?;
         let counted = metadata.is_some().then(|| DeviceCounters::so_far(&self.devices));
         // What neither loops nor waits ends by itself before long.
         let ends_by_itself = !plan.waits && !plan.layout.branches;
         let cancellation = Cancellation::new();
-        let on_close = (!ends_by_itself).then(|| self.closed.forward_to(&cancellation));
+        let on_close = (!ends_by_itself).then(|| self.context.closed().forward_to(&cancellation));
         let on_cancel = options.cancellation.as_ref().map(|outer| outer.forward_to(&cancellation));
         let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut step = Step::new(&self.context, cancellation, deadline).with_inter_op(inter_op);

@@ -6,7 +6,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
 
@@ -45,8 +45,23 @@ impl Background {
         self.pool.as_ref().map_or(1, |pool| pool.threads())
     }
 
-    /// Calls a function in a step of its own, so that its failure is nobody else's, which ends early if one of `until` is
-    /// cancelled, or at `deadline`. Resources that go with a step go with the call. `depth` counts the calls in which this one is nested.
+    /// Whether its session goes on.
+    ///
+    /// # Errors
+    /// CANCELLED if it was closed, or is gone.
+    pub fn check(&self) -> Result<()> {
+        self.session.closed().check()
+    }
+
+    /// The same without the session, for those that its resources hold.
+    pub fn downgrade(&self) -> WeakBackground {
+        let Background { session, inter_op, pool, step } = self;
+        let (inter_op, pool) = (inter_op.clone(), pool.clone());
+        WeakBackground { session: Arc::downgrade(session), inter_op, pool, step: *step }
+    }
+
+    /// Calls a function in a step of its own, so that its failure is nobody else's, which ends early if one of `until` or the
+    /// session's is cancelled, or at `deadline`. Resources that go with a step go with the call. `depth` counts the calls in which this one is nested.
     ///
     /// # Errors
     /// As [`Function::call`], and the reason of a cancellation.
@@ -59,7 +74,8 @@ impl Background {
         deadline: Option<Instant>,
     ) -> Result<Vec<Tensor>> {
         let cancellation = Cancellation::new();
-        let _forwarded = until.iter().map(|other| other.forward_to(&cancellation)).collect::<Vec<_>>();
+        let until = until.iter().copied().chain([self.session.closed()]);
+        let _forwarded = until.map(|other| other.forward_to(&cancellation)).collect::<Vec<_>>();
         let step = Step::new(&self.session, cancellation, deadline).with_inter_op(self.inter_op.clone());
         let step = Arc::new(step);
         let result = function.clone().call(&step, depth, arguments).await;
@@ -88,13 +104,32 @@ impl Background {
             step: self.step,
         });
         work.clone().wake();
-        Task { work }
+        Task { work, is_detached: false }
+    }
+}
+
+/// A [`Background`] that does not keep its session.
+#[derive(Clone)]
+pub struct WeakBackground {
+    session: Weak<SessionContext>,
+    inter_op: InterOp,
+    pool: Option<Arc<ThreadPool>>,
+    step: i64,
+}
+
+impl WeakBackground {
+    /// The whole, as long as the session is there.
+    pub fn upgrade(&self) -> Option<Background> {
+        let WeakBackground { session, inter_op, pool, step } = self;
+        let (inter_op, pool) = (inter_op.clone(), pool.clone());
+        Some(Background { session: session.upgrade()?, inter_op, pool, step: *step })
     }
 }
 
 /// A future that runs on other threads. It is dropped where it stands if this is.
 pub struct Task<T: Send + 'static> {
     work: Arc<Work<T>>,
+    is_detached: bool,
 }
 
 impl<T: Send + 'static> Task<T> {
@@ -106,6 +141,11 @@ impl<T: Send + 'static> Task<T> {
         self.work.done.until(|| lock(&self.work.result).take()).await
     }
 
+    /// Lets it run to its end with nobody who waits for the result.
+    pub fn detach(mut self) {
+        self.is_detached = true;
+    }
+
     /// Whether it has ended.
     pub fn is_done(&self) -> bool {
         self.work.phase.load(Ordering::SeqCst) == OVER
@@ -114,8 +154,10 @@ impl<T: Send + 'static> Task<T> {
 
 impl<T: Send + 'static> Drop for Task<T> {
     fn drop(&mut self) {
-        self.work.is_dropped.store(true, Ordering::SeqCst);
-        self.work.forget_if_dropped();
+        if !self.is_detached {
+            self.work.is_dropped.store(true, Ordering::SeqCst);
+            self.work.forget_if_dropped();
+        }
     }
 }
 

@@ -12,13 +12,14 @@ mod wait;
 mod waiters;
 
 pub(crate) use crate::threads::lock;
-pub use background::{Background, Task};
+pub use background::{Background, Task, WeakBackground};
 pub(crate) use cancellation::unless_cancelled;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
 pub use deferred::DeferredOp;
 pub use function::{Function, FunctionLibrary};
 pub use rendezvous::{Rendezvous, RendezvousKey};
+pub(crate) use session::EndsSession;
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran, trace_node};
 pub use stats::{NodeStats, StepStats, TracedNode, traced_node};

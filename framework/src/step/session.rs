@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{CollectiveExecutor, lock};
+use super::{Cancellation, CollectiveExecutor, lock};
 use crate::bail;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
 
@@ -18,6 +18,7 @@ pub struct SessionContext {
     next_tensor: AtomicU64,
     metadata: Option<(String, i64)>,
     collectives: Option<Arc<dyn CollectiveExecutor>>,
+    closed: Cancellation,
 }
 
 static NEXT_SESSION: AtomicU64 = AtomicU64::new(0);
@@ -32,6 +33,7 @@ impl SessionContext {
             next_tensor: AtomicU64::new(0),
             metadata: None,
             collectives: None,
+            closed: Cancellation::new(),
         }
     }
 
@@ -55,6 +57,12 @@ impl SessionContext {
     /// The session's own name.
     pub fn handle(&self) -> &str {
         &self.handle
+    }
+
+    /// Cancelled when the session is closed, or the last that runs in it is dropped. What goes on beside runs ends with it: it
+    /// holds the session, whose resources may hold what it waits for.
+    pub fn closed(&self) -> &Cancellation {
+        &self.closed
     }
 
     /// Name and version, if they were given.
@@ -99,5 +107,14 @@ impl SessionContext {
             Some(_) => Ok(()),
             None => bail!(InvalidArgument, "Failed to delete a tensor with handle '{handle}' in the session store."),
         }
+    }
+}
+
+/// Ends what goes on beside the runs of a session when it is dropped: whoever runs something in the session has it.
+pub(crate) struct EndsSession(pub(crate) Arc<SessionContext>);
+
+impl Drop for EndsSession {
+    fn drop(&mut self) {
+        self.0.closed.cancel(Error::cancelled("the session is gone"));
     }
 }

@@ -1,79 +1,60 @@
 //! Elements that are made ahead by calls that go on at a time, in the order of the input.
 
-use std::collections::VecDeque;
-use std::future::Future;
-
 use kernlink::Result;
-use kernlink::step::Task;
-use kernlink::tensor::scratch;
 
 use crate::context::Cx;
-use crate::dataset::Element;
+use crate::dataset::{DatasetIterator, Element};
+use crate::prefetch::{Call, Prefetched};
 use crate::saved::Saved;
 use crate::transform::Input;
 
-/// What comes next, or will: a result, or a call that is under way.
-enum Coming {
-    Result(Result<Option<Element>>),
-    Call(Task<Option<Element>>),
-}
-
-/// What is made ahead.
+/// What is made ahead, once the first element was asked for. It has the iterator over the input then: it reads while whoever
+/// wants an element does something else, and an element that is there is not kept back by one that is not.
 #[derive(Default)]
-pub(crate) struct Ahead(VecDeque<Coming>);
+pub(crate) struct Ahead(Option<Prefetched>);
 
 impl Ahead {
-    /// What a call makes of the next element of the input, and whether there was one; as many calls are begun for those
-    /// that follow as may be under way.
-    pub(crate) async fn next<F>(
+    /// What a call makes of the next element of the input; `None` if there is none. `calls` are under way at most.
+    pub(crate) async fn next(
         &mut self,
         calls: usize,
         input: &mut Input,
         cx: &Cx,
-        call: impl Fn(Element, Cx) -> F,
-    ) -> Option<Result<Option<Element>>>
-    where
-        F: Future<Output = Result<Option<Element>>> + Send + 'static,
-    {
-        while self.0.len() < calls && !input.is_over() {
-            let coming = match input.next(cx).await {
-                Ok(Some(element)) => Coming::Call(cx.spawn(|cx| call(element, cx))),
-                Ok(None) => break,
-                Err(error) => {
-                    // That this call has no more time is nobody else's error.
-                    if let Err(over) = cx.check() {
-                        return Some(Err(over));
-                    }
-                    Coming::Result(Err(error))
-                }
-            };
-            self.0.push_back(coming);
+        call: impl FnOnce() -> Call,
+    ) -> Option<Result<Option<Element>>> {
+        if self.0.is_none() {
+            self.0 = Some(Prefetched::new(input.take()?, calls).calling(call()));
         }
-        let result = match self.0.front_mut()? {
-            // It stays in its place until it is there: whoever waits may give up.
-            Coming::Call(call) => call.result().await,
-            Coming::Result(result) => std::mem::replace(result, Ok(None)),
-        };
-        self.0.pop_front();
-        Some(result)
+        match &mut self.0 {
+            Some(made) => made.coming(cx).await,
+            None => None,
+        }
     }
 
     /// Waits for what is under way, and puts all down.
     pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
-        let mut results = Vec::new();
-        for coming in &mut self.0 {
-            if let Coming::Call(call) = coming {
-                *coming = Coming::Result(call.result().await);
-            }
-            if let Coming::Result(result) = coming {
-                scratch::push(&mut results, result.clone())?;
-            }
+        match &mut self.0 {
+            Some(made) => made.save(saved.part("ahead", 0)).await,
+            None => Ok(()),
         }
-        saved.set_results("ahead", results);
-        Ok(())
     }
 
-    pub(crate) fn restored(saved: &Saved) -> Result<Ahead> {
-        Ok(Ahead(saved.results("ahead")?.iter().cloned().map(Coming::Result).collect()))
+    /// Takes up what was put down.
+    pub(crate) async fn restore(
+        &mut self,
+        calls: usize,
+        input: &mut Input,
+        saved: &Saved,
+        cx: &Cx,
+        call: impl FnOnce() -> Call,
+    ) -> Result<()> {
+        let Some(saved) = saved.saved_part("ahead", 0) else { return Ok(()) };
+        input.restart(cx)?;
+        if let Some(iterator) = input.take() {
+            let mut made = Prefetched::new(iterator, calls).calling(call());
+            made.restore(saved, cx).await?;
+            self.0 = Some(made);
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Elements stacked to larger ones, and taken apart.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use kernlink::kernel::{KernelContext, RawContext};
@@ -78,6 +80,8 @@ pub(crate) async fn gathered(input: &mut Input, count: i64, cx: &Cx) -> Result<V
 pub(crate) struct Batch {
     size: i64,
     drops_remainder: bool,
+    /// Whether the op makes several batches at a time.
+    is_parallel: bool,
 }
 
 impl Batch {
@@ -86,15 +90,20 @@ impl Batch {
         let size = scalar(ctx, "batch_size")?;
         ensure!(size > 0, InvalidArgument, "Batch size must be greater than zero.");
         let drops_remainder = ctx.op().input_index("drop_remainder").is_some() && scalar(ctx, "drop_remainder")?;
-        Ok(Batch { size, drops_remainder })
+        let is_parallel = ctx.op().input_index("num_parallel_calls").is_some();
+        Ok(Batch { size, drops_remainder, is_parallel })
     }
 
     /// The elements of the next batch; `None` if there are none, or too few.
     pub(crate) async fn gather(&self, input: &mut Input, cx: &Cx) -> Result<Option<Vec<Element>>> {
-        let elements = gathered(input, self.size, cx).await?;
+        Ok(self.kept(gathered(input, self.size, cx).await?))
+    }
+
+    /// Elements, unless they are too few for a batch.
+    fn kept(&self, elements: Vec<Element>) -> Option<Vec<Element>> {
         let is_short = (elements.len() as u64) < self.size as u64;
         let is_left_out = elements.is_empty() || (is_short && self.drops_remainder);
-        Ok((!is_left_out).then_some(elements))
+        (!is_left_out).then_some(elements)
     }
 
     pub(crate) fn batches(&self, input: i64) -> i64 {
@@ -122,6 +131,19 @@ impl Transform for Batch {
     fn cardinality(&self, input: i64) -> i64 {
         self.batches(input)
     }
+
+    fn places(&self, index: i64, inputs: i64) -> Option<Range<i64>> {
+        if self.is_parallel {
+            // TensorFlow's has no random access.
+            return None;
+        }
+        let start = index.checked_mul(self.size)?;
+        Some(start..start.saturating_add(self.size).min(inputs))
+    }
+
+    fn made_of(&self, elements: &[Element]) -> Result<Element> {
+        stacked(elements)
+    }
 }
 
 #[register_kernel(device = Cpu, cheap, op = [ops::BatchDataset, ops::BatchDatasetV2])]
@@ -141,8 +163,48 @@ fn parallel_batch(spec: &Spec, ctx: &mut KernelContext<'_, ops::ParallelBatchDat
 pub(crate) fn set_mapped(ctx: &mut RawContext<'_>, spec: &Spec, map: ParallelMap, batch: Batch) -> Result<()> {
     // Nobody asks for the spec of what is in between.
     let mapped = Transformed::new(spec, input_dataset(ctx, 0)?, map)?;
-    let batched = Transformed::new(spec, Arc::new(mapped), batch)?;
+    let batched = Transformed::new(spec, Arc::new(mapped), MappedBatch(batch))?;
     set_dataset(ctx, batched)
+}
+
+/// What a map makes, stacked. An error is that of a batch, all of whose elements are taken: those that follow make the same
+/// batches as without it.
+struct MappedBatch(Batch);
+
+impl Transform for MappedBatch {
+    type State = ();
+
+    fn begin(&self, _: &Cx) -> Result<()> {
+        Ok(())
+    }
+
+    async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
+        let (mut elements, mut failed, mut taken) = (Vec::new(), None, 0);
+        while taken < self.0.size {
+            cx.check()?;
+            match input.next(cx).await {
+                Ok(Some(element)) => scratch::push(&mut elements, element)?,
+                Ok(None) => break,
+                Err(error) => {
+                    // That this call has no more time is nobody else's error.
+                    cx.check()?;
+                    failed.get_or_insert(error);
+                }
+            }
+            taken += 1;
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match self.0.kept(elements) {
+            Some(elements) => stacked(&elements).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn cardinality(&self, input: i64) -> i64 {
+        self.0.batches(input)
+    }
 }
 
 /// Elements whose components were rows of those of another.
@@ -191,10 +253,27 @@ impl Transform for Unbatch {
 
     fn cardinality(&self, input: i64) -> i64 {
         match (input, self.rows) {
-            (0 | INFINITE | UNKNOWN, _) => input,
-            (_, None) => UNKNOWN,
-            (known, Some(rows)) => known.saturating_mul(rows),
+            (INFINITE | UNKNOWN, _) => input,
+            (known, Some(rows @ 1..)) => known.saturating_mul(rows),
+            _ => UNKNOWN,
         }
+    }
+
+    fn place(&self, index: i64, _: i64) -> Option<i64> {
+        // Without known rows nobody asks: the cardinality is unknown.
+        index.checked_div(self.rows.unwrap_or(1).max(1))
+    }
+
+    async fn made<'a>(&'a self, element: Element, index: i64, _: &'a Cx) -> Result<Element> {
+        let row = (index % self.rows.unwrap_or(1).max(1)) as usize;
+        let has_row = |component: &Tensor| component.shape().dims().first().is_some_and(|rows| row < *rows);
+        ensure!(
+            element.iter().all(has_row),
+            InvalidArgument,
+            "An element has no row {row}, though its shape says that there are {}.",
+            self.rows.unwrap_or(0)
+        );
+        element.iter().map(|component| slice(component, row)).collect()
     }
 
     async fn save<'a>(&'a self, rows: &'a mut Rows, saved: &'a mut Saved) -> Result<()> {
@@ -230,9 +309,34 @@ struct Rebatch {
 /// Rows that are not given out yet, and whose turn it is.
 #[derive(Default)]
 struct Rest {
-    /// Slices of batches, none of them empty.
-    parts: Vec<Element>,
+    /// Batches, none of them empty.
+    parts: VecDeque<Element>,
+    /// How many rows of the first were given out.
+    at: usize,
+    /// How many rows there are that were not.
+    rows: usize,
     turn: usize,
+}
+
+impl Rest {
+    /// Takes the next rows out, as slices of batches.
+    fn take(&mut self, mut rows: usize) -> Result<Vec<Element>> {
+        let mut taken = Vec::new();
+        self.rows -= rows;
+        while rows > 0 {
+            let Some(part) = self.parts.front() else { break };
+            let there = num_rows(part)?;
+            let end = there.min(self.at + rows);
+            rows -= end - self.at;
+            scratch::push(&mut taken, rows_of(part, self.at, end)?)?;
+            self.at = end;
+            if end == there {
+                self.parts.pop_front();
+                self.at = 0;
+            }
+        }
+        Ok(taken)
+    }
 }
 
 fn num_rows(element: &Element) -> Result<usize> {
@@ -291,63 +395,39 @@ impl Transform for Rebatch {
 
     async fn next<'a>(&'a self, rest: &'a mut Rest, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         let size = self.sizes[rest.turn % self.sizes.len()] as usize;
-        let mut there = 0;
-        for part in &rest.parts {
-            there += num_rows(part)?;
-        }
-        while there < size && !input.is_over() {
+        while rest.rows < size && !input.is_over() {
             cx.check()?;
             if let Some(element) = input.next(cx).await? {
                 let rows = num_rows(&element)?;
                 if rows > 0 {
-                    there += rows;
-                    scratch::push(&mut rest.parts, element)?;
+                    rest.rows += rows;
+                    rest.parts.push_back(element);
                 }
             }
         }
-        if there == 0 && (input.is_over() || size > 0) || (there < size && self.drops_remainder) {
-            rest.parts.clear();
+        if rest.rows == 0 || (rest.rows < size && self.drops_remainder) {
+            *rest = Rest { turn: rest.turn, ..Rest::default() };
             return Ok(None);
         }
         rest.turn = (rest.turn + 1) % self.sizes.len();
-        let (mut taken, mut left) = (Vec::new(), size.min(there));
-        while left > 0 {
-            let part = rest.parts.remove(0);
-            let rows = num_rows(&part)?;
-            let used = rows.min(left);
-            taken.push(rows_of(&part, 0, used)?);
-            if used < rows {
-                rest.parts.insert(0, rows_of(&part, used, rows)?);
-            }
-            left -= used;
-        }
-        if taken.is_empty() {
-            // An empty batch has the shapes of the rows that follow.
-            if let Some(part) = rest.parts.first() {
-                return rows_of(part, 0, 0).map(Some);
-            }
-            if let Some(element) = input.next(cx).await? {
-                let empty = rows_of(&element, 0, 0)?;
-                rest.parts.push(element);
-                return Ok(Some(empty));
-            }
-            return Ok(None);
-        }
+        let taken = rest.take(size.min(rest.rows))?;
         joined(&taken).map(Some)
     }
-
     fn cardinality(&self, _: i64) -> i64 {
         UNKNOWN
     }
 
     async fn save<'a>(&'a self, rest: &'a mut Rest, saved: &'a mut Saved) -> Result<()> {
-        saved.set_elements("parts", scratch::copied(&rest.parts)?);
+        saved.set_elements("parts", scratch::collected(rest.parts.iter().cloned())?);
+        saved.set("at", rest.at as i64);
         saved.set("turn", rest.turn as i64);
         Ok(())
     }
 
     async fn restore<'a>(&'a self, rest: &'a mut Rest, _: &'a mut Input, saved: &'a Saved, _: &'a Cx) -> Result<()> {
-        rest.parts = scratch::copied(saved.elements("parts")?)?;
+        rest.parts = saved.elements("parts")?.iter().cloned().collect();
+        rest.at = saved.get("at")? as usize;
+        rest.rows = rest.parts.iter().map(num_rows).sum::<Result<usize>>()?.saturating_sub(rest.at);
         rest.turn = saved.get("turn")? as usize;
         Ok(())
     }

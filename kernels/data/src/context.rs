@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kernlink::kernel::RawContext;
-use kernlink::step::{Background, Cancellation, Function, Step, Task};
+use kernlink::step::{Background, Cancellation, Function, Step, Task, WeakBackground};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 
@@ -30,6 +30,12 @@ impl Shared {
     /// Ends all that is under way for the iterator.
     pub(crate) fn end(&self) {
         self.gone.cancel(Error::cancelled("the iterator was deleted"));
+    }
+
+    /// The same functions for what goes on after the end.
+    fn afterwards(&self) -> Shared {
+        let functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Shared { functions: Mutex::new(functions), gone: Cancellation::new() }
     }
 
     fn function(&self, captured: &Arc<Captured>) -> Result<Arc<dyn Function>> {
@@ -94,6 +100,12 @@ impl Cx {
         Cx { run: None, ..self.clone() }
     }
 
+    /// What is called when the iterator goes. It does not keep the session, whose resources may have the iterator.
+    pub(crate) fn last(&self) -> LastCx {
+        let (background, shared) = (self.background.downgrade(), self.shared.clone());
+        LastCx { background, depth: self.depth, shared, level: self.level }
+    }
+
     /// How many threads can work at a time.
     pub(crate) fn threads(&self) -> usize {
         self.background.threads()
@@ -107,6 +119,7 @@ impl Cx {
         if let Some(run) = &self.run {
             run.check()?;
         }
+        self.background.check()?;
         self.shared.gone.check()
     }
 
@@ -133,5 +146,27 @@ impl Cx {
         F: Future<Output = Result<T>> + Send + 'static,
     {
         self.background.spawn(make(self.ahead()))
+    }
+}
+
+/// The context of what is called when an iterator goes.
+pub(crate) struct LastCx {
+    background: WeakBackground,
+    depth: u32,
+    shared: Arc<Shared>,
+    level: u32,
+}
+
+impl LastCx {
+    /// Begins something that nobody waits for, unless the session is gone.
+    pub(crate) fn begin<F>(&self, make: impl FnOnce(Cx) -> F)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        if let Some(background) = self.background.upgrade() {
+            let shared = Arc::new(self.shared.afterwards());
+            let cx = Cx { background, depth: self.depth, run: None, shared, level: self.level };
+            cx.spawn(make).detach();
+        }
     }
 }

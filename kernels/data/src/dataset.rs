@@ -144,6 +144,11 @@ pub(crate) trait Dataset: Send + Sync {
         None
     }
 
+    /// Whether elements can be had in any order if they can of the datasets that it is made of.
+    fn has_random_access(&self) -> bool {
+        true
+    }
+
     /// The element in some place, which is below the cardinality; `None` if elements are only made in order.
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
         let _ = (index, cx);

@@ -9,7 +9,7 @@ use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Code, Error, Result, ensure};
 use kernlink_kernels_common::files::{path_of, pattern_of};
 use kernlink_kernels_common::records::{Bytes, Compression};
 use kernlink_macros::register_kernel;
@@ -53,6 +53,8 @@ struct FilesIterator {
     reading: Option<Reading>,
     /// How many records of it were read.
     records: i64,
+    /// Why nothing more is read.
+    failed: Option<Error>,
 }
 
 impl Dataset for Files {
@@ -65,32 +67,51 @@ impl Dataset for Files {
     }
 
     fn iterator(self: Arc<Self>, _: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        Ok(Box::new(FilesIterator { dataset: self, file: 0, reading: None, records: 0 }))
+        Ok(Box::new(FilesIterator { dataset: self, file: 0, reading: None, records: 0, failed: None }))
     }
 }
 
 impl Files {
     fn open(&self, file: usize) -> Result<Reading> {
         let start = self.starts.get(file).copied().unwrap_or(0);
-        let mut bytes = Bytes::open(&self.paths[file], self.compression, start)?;
+        let bytes = Bytes::open(&self.paths[file], self.compression, start)?;
         let mut left = None;
         if let Kind::FixedLength { header, record, footer } = self.kind {
             if let Some(size) = bytes.size() {
-                let body = size.checked_sub(header + footer);
-                let Some(body) = body.filter(|body| body % record == 0) else {
-                    bail!(
-                        InvalidArgument,
-                        "Excluding the header ({header} bytes) and footer ({footer} bytes), input file \"{}\" has body \
-                         length {} bytes, which is not an exact multiple of the record length ({record} bytes).",
-                        bytes.name(),
-                        size as i128 - i128::from(header + footer)
-                    );
-                };
-                left = Some(body);
+                // As in TensorFlow, whose length of the body has no sign, a file that is shorter than header and footer may
+                // pass for one without records.
+                ensure!(
+                    size.wrapping_sub(header + footer) % record == 0,
+                    InvalidArgument,
+                    "Excluding the header ({header} bytes) and footer ({footer} bytes), input file \"{}\" has body \
+                     length {} bytes, which is not an exact multiple of the record length ({record} bytes).",
+                    bytes.name(),
+                    i128::from(size) - i128::from(header + footer)
+                );
+                left = Some(size.saturating_sub(header + footer));
             }
-            bytes.skip(header)?;
         }
         Ok(Reading { bytes, ahead: Vec::new(), left })
+    }
+
+    /// Skips what comes before the first record.
+    ///
+    /// # Errors
+    /// INTERNAL, as TensorFlow says then, if the file is shorter than that.
+    fn skip_header(&self, reading: &mut Reading) -> Result<()> {
+        let Kind::FixedLength { header, footer, .. } = self.kind else { return Ok(()) };
+        let mut there = reading.bytes.skip(header)?;
+        if reading.left.is_none() {
+            there += reading.bytes.read(&mut reading.ahead, footer)?;
+        }
+        let needed = if reading.left.is_none() { header + footer } else { header };
+        ensure!(
+            there == needed,
+            Internal,
+            "input file \"{}\" ends in front of the first record, which begins after {needed} bytes",
+            reading.bytes.name()
+        );
+        Ok(())
     }
 
     /// The next record of a file.
@@ -138,12 +159,25 @@ impl FilesIterator {
     fn next_record(&mut self, cx: &Cx) -> Result<Option<Vec<u8>>> {
         while self.file < self.dataset.paths.len() {
             cx.check()?;
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
+            }
             let mut reading = match self.reading.take() {
                 Some(reading) => reading,
+                // As with TensorFlow a file that cannot be opened is not passed over: the next call tries again. That a
+                // directory is no file, TensorFlow meets when it reads.
                 None => match self.dataset.open(self.file) {
-                    Ok(reading) => reading,
+                    Ok(mut reading) => match self.dataset.skip_header(&mut reading) {
+                        Ok(()) => reading,
+                        Err(error) => {
+                            self.next_file();
+                            return Err(error);
+                        }
+                    },
                     Err(error) => {
-                        self.next_file();
+                        if matches!(self.dataset.kind, Kind::Records) && error.code() == Code::FailedPrecondition {
+                            self.next_file();
+                        }
                         return Err(error);
                     }
                 },
@@ -155,6 +189,11 @@ impl FilesIterator {
                     return Ok(Some(record));
                 }
                 Ok(None) => self.next_file(),
+                // As with TensorFlow, nothing follows a line that cannot be read, but the next file a record.
+                Err(error) if matches!(self.dataset.kind, Kind::Lines) => {
+                    self.failed = Some(error.clone());
+                    return Err(error);
+                }
                 Err(error) => {
                     self.next_file();
                     return Err(error);
@@ -245,9 +284,10 @@ fn fixed_length_records(ctx: &mut RawContext<'_>) -> Result<()> {
     let bytes = |name: &str| -> Result<u64> {
         let count: i64 = scalar(ctx, name)?;
         // More than this no file has, and sums stay in range.
-        u64::try_from(count).ok().filter(|count| *count < 1 << 60).ok_or_else(|| {
-            kernlink::Error::invalid_argument(format!("`{name}` must be >= 0 and less than 2^60, but is {count}"))
-        })
+        u64::try_from(count)
+            .ok()
+            .filter(|count| *count < 1 << 60)
+            .ok_or_else(|| Error::invalid_argument(format!("`{name}` must be >= 0 and less than 2^60, but is {count}")))
     };
     let (header, record, footer) = (bytes("header_bytes")?, bytes("record_bytes")?, bytes("footer_bytes")?);
     ensure!(record > 0, InvalidArgument, "`record_bytes` must be > 0");
@@ -292,7 +332,7 @@ impl Dataset for Unmatched {
 
 impl DatasetIterator for UnmatchedIterator {
     fn next<'a>(&'a mut self, _: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        let error = kernlink::Error::not_found("no file matches any of the patterns");
+        let error = Error::not_found("no file matches any of the patterns");
         Box::pin(std::future::ready(Err(error)))
     }
 

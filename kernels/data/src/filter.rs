@@ -13,6 +13,7 @@ use crate::context::Cx;
 use crate::dataset::{Element, Spec, UNKNOWN};
 use crate::function::Closure;
 use crate::map::{FunctionKernel, Parallelism, parallelism};
+use crate::prefetch::Call;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
 
@@ -89,6 +90,16 @@ struct ParallelFilter {
     parallelism: Parallelism,
 }
 
+impl ParallelFilter {
+    fn call(&self) -> Call {
+        let predicate = self.predicate.clone();
+        Arc::new(move |element, cx| {
+            let predicate = predicate.clone();
+            Box::pin(async move { Ok(predicate.is_true(element.clone(), &cx).await?.then_some(element)) })
+        })
+    }
+}
+
 impl Transform for ParallelFilter {
     type State = Ahead;
 
@@ -97,13 +108,9 @@ impl Transform for ParallelFilter {
     }
 
     async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        let call = |element: Element, cx: Cx| {
-            let predicate = self.predicate.clone();
-            async move { Ok(predicate.is_true(element.clone(), &cx).await?.then_some(element)) }
-        };
         loop {
             cx.check()?;
-            match ahead.next(self.parallelism.calls(cx), input, cx, &call).await {
+            match ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await {
                 None => return Ok(None),
                 Some(Ok(None)) => {}
                 Some(kept) => return kept,
@@ -119,9 +126,14 @@ impl Transform for ParallelFilter {
         ahead.save(saved).await
     }
 
-    async fn restore<'a>(&'a self, ahead: &'a mut Ahead, _: &'a mut Input, saved: &'a Saved, _: &'a Cx) -> Result<()> {
-        *ahead = Ahead::restored(saved)?;
-        Ok(())
+    async fn restore<'a>(
+        &'a self,
+        ahead: &'a mut Ahead,
+        input: &'a mut Input,
+        saved: &'a Saved,
+        cx: &'a Cx,
+    ) -> Result<()> {
+        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
     }
 }
 

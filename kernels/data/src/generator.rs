@@ -9,7 +9,7 @@ use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::context::Cx;
+use crate::context::{Cx, LastCx};
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, UNKNOWN, set_dataset};
 use crate::function::{Captured, Closure};
 use crate::saved::Saved;
@@ -43,9 +43,18 @@ struct Generator {
 
 struct GeneratorIterator {
     dataset: Arc<Generator>,
-    /// What the first function gave, before the end.
-    state: Option<Element>,
+    /// What the first function gave, before the end, and how the last one is called if nobody comes to the end.
+    state: Option<(Element, LastCx)>,
     is_over: bool,
+}
+
+impl Drop for GeneratorIterator {
+    fn drop(&mut self) {
+        if let Some((state, cx)) = self.state.take() {
+            let dataset = self.dataset.clone();
+            cx.begin(|cx| async move { dataset.finalize.call(state, &cx).await.map(drop) });
+        }
+    }
 }
 
 impl Dataset for Generator {
@@ -69,13 +78,18 @@ impl DatasetIterator for GeneratorIterator {
                 return Ok(None);
             }
             let state = match &self.state {
-                Some(state) => state.clone(),
-                None => self.state.insert(self.dataset.init.call(Vec::new(), cx).await?).clone(),
+                Some((state, _)) => state.clone(),
+                None => {
+                    let state = self.dataset.init.call(Vec::new(), cx).await?;
+                    self.state.insert((state, cx.last())).0.clone()
+                }
             };
             match self.dataset.next.call(state.clone(), cx).await {
                 Ok(element) => Ok(Some(element)),
                 Err(error) if error.code() == Code::OutOfRange => {
                     self.is_over = true;
+                    // It is called here, and not once more.
+                    self.state = None;
                     self.dataset.finalize.call(state, cx).await?;
                     Ok(None)
                 }

@@ -52,14 +52,21 @@ impl Interleave {
         self.cycle.unwrap_or(cx.threads()).max(1)
     }
 
-    async fn open(&self, element: Element, cx: &Cx) -> Result<Open> {
+    /// Opens the dataset of an element, where an iterator over it was saved if it was.
+    async fn open(&self, element: Element, saved: Option<&Saved>, cx: &Cx) -> Result<Open> {
         let dataset = self.function.dataset(element.clone(), cx).await?;
         let cx = &cx.within(&dataset)?;
         let mut iterator = dataset.clone().iterator(cx)?;
         if let Some(room) = self.ahead {
             let mut prefetched = Prefetched::new(iterator, room);
+            if let Some(saved) = saved {
+                prefetched.restore(saved, cx).await?;
+            }
+            // Only now: what is made ahead is made where the iterator is.
             prefetched.begin(cx);
             iterator = Box::new(prefetched);
+        } else if let Some(saved) = saved {
+            iterator.restore(saved, cx).await?;
         }
         Ok(Open { element, dataset, iterator })
     }
@@ -102,9 +109,18 @@ impl Transform for Interleave {
                 }
                 continue;
             }
-            match input.next(cx).await? {
-                Some(element) => {
-                    let open = self.open(element, cx).await?;
+            let opened = match input.next(cx).await {
+                Ok(Some(element)) => self.open(element, None, cx).await.map(Some),
+                other => other.map(|_| None),
+            };
+            match opened.inspect_err(|_| {
+                // Where elements are made ahead an error takes the turn of a dataset, as in TensorFlow; that this call has no
+                // more time is nobody else's.
+                if self.ahead.is_some() && cx.check().is_ok() {
+                    turns.advance(cycle);
+                }
+            })? {
+                Some(open) => {
                     if turns.at >= turns.open.len() {
                         turns.open.resize_with(turns.at + 1, || None);
                     }
@@ -141,9 +157,8 @@ impl Transform for Interleave {
         for index in 0..saved.get("open")? as usize {
             let open = match saved.saved_part("open", index) {
                 Some(saved) => {
-                    let mut open = self.open(saved.element("element")?, cx).await?;
-                    open.iterator.restore(saved.required_part("iterator", 0)?, cx).await?;
-                    Some(open)
+                    let iterator = saved.required_part("iterator", 0)?;
+                    Some(self.open(saved.element("element")?, Some(iterator), cx).await?)
                 }
                 None => None,
             };

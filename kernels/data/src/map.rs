@@ -13,6 +13,7 @@ use crate::ahead::Ahead;
 use crate::context::Cx;
 use crate::dataset::{Element, Spec, UNKNOWN, scalar, tensors};
 use crate::function::{Captured, Closure, ended};
+use crate::prefetch::Call;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
 
@@ -96,7 +97,7 @@ impl Transform for Map {
         Some(index)
     }
 
-    async fn made<'a>(&'a self, element: Element, cx: &'a Cx) -> Result<Element> {
+    async fn made<'a>(&'a self, element: Element, _: i64, cx: &'a Cx) -> Result<Element> {
         self.function.call(element, cx).await
     }
 }
@@ -114,6 +115,16 @@ pub(crate) struct ParallelMap {
     parallelism: Parallelism,
 }
 
+impl ParallelMap {
+    fn call(&self) -> Call {
+        let (function, preserves) = (self.function.clone(), self.preserves_cardinality);
+        Arc::new(move |element, cx| {
+            let function = function.clone();
+            Box::pin(async move { ended(function.call(element, &cx).await, preserves) })
+        })
+    }
+}
+
 impl Transform for ParallelMap {
     type State = Ahead;
 
@@ -122,12 +133,7 @@ impl Transform for ParallelMap {
     }
 
     async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        let preserves = self.preserves_cardinality;
-        let call = |element, cx: Cx| {
-            let function = self.function.clone();
-            async move { ended(function.call(element, &cx).await, preserves) }
-        };
-        ahead.next(self.parallelism.calls(cx), input, cx, call).await.unwrap_or(Ok(None))
+        ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await.unwrap_or(Ok(None))
     }
 
     fn cardinality(&self, input: i64) -> i64 {
@@ -138,16 +144,21 @@ impl Transform for ParallelMap {
         ahead.save(saved).await
     }
 
-    async fn restore<'a>(&'a self, ahead: &'a mut Ahead, _: &'a mut Input, saved: &'a Saved, _: &'a Cx) -> Result<()> {
-        *ahead = Ahead::restored(saved)?;
-        Ok(())
+    async fn restore<'a>(
+        &'a self,
+        ahead: &'a mut Ahead,
+        input: &'a mut Input,
+        saved: &'a Saved,
+        cx: &'a Cx,
+    ) -> Result<()> {
+        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
     }
 
     fn place(&self, index: i64, _: i64) -> Option<i64> {
         Some(index)
     }
 
-    async fn made<'a>(&'a self, element: Element, cx: &'a Cx) -> Result<Element> {
+    async fn made<'a>(&'a self, element: Element, _: i64, cx: &'a Cx) -> Result<Element> {
         self.function.call(element, cx).await
     }
 }

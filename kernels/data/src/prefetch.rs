@@ -1,11 +1,10 @@
 //! Elements that are made ahead on other threads.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use kernlink::kernel::KernelContext;
 use kernlink::step::{BoxFuture, Task, Waiters};
-use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -14,10 +13,17 @@ use crate::context::Cx;
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
 use crate::saved::Saved;
 
+/// What comes next, or will.
+type Made = Result<Option<Element>>;
+
+/// What is made of elements before they are given out, of several at a time: an element or nothing.
+pub(crate) type Call = Arc<dyn Fn(Element, Cx) -> BoxFuture<'static, Made> + Send + Sync>;
+
 /// An iterator whose elements are made ahead: a future takes it, runs until there are as many as there is room for, and gives
-/// it back.
+/// it back. What is made of them by calls is made by futures of its own, which count as elements.
 pub(crate) struct Prefetched {
     room: usize,
+    call: Option<Call>,
     shared: Arc<Shared>,
     maker: Option<Task<()>>,
 }
@@ -28,9 +34,69 @@ struct Shared {
     changed: Waiters,
 }
 
+/// An element that is there, or a call that is to make it.
+enum Coming {
+    Made(Made),
+    Called { result: Arc<Mutex<Option<Made>>>, _call: Task<()> },
+}
+
+impl Coming {
+    /// Begins a call for an element.
+    fn called(call: &Call, element: Element, shared: &Arc<Shared>, cx: &Cx) -> Coming {
+        let result = Arc::<Mutex<Option<Made>>>::default();
+        // The store holds the call: it does not hold the store.
+        let filling = Filling { result: result.clone(), shared: Arc::downgrade(shared) };
+        let _call = cx.spawn(|cx| {
+            let made = call(element, cx);
+            async move {
+                filling.fill(made.await);
+                Ok(())
+            }
+        });
+        Coming::Called { result, _call }
+    }
+
+    /// What was made, if it is there; it is taken out.
+    fn take(&mut self) -> Option<Made> {
+        match self {
+            Coming::Made(made) => Some(std::mem::replace(made, Ok(None))),
+            Coming::Called { result, .. } => result.lock().unwrap_or_else(PoisonError::into_inner).take(),
+        }
+    }
+
+    /// What was made, if it is there.
+    fn get(&self) -> Option<Made> {
+        match self {
+            Coming::Made(made) => Some(made.clone()),
+            Coming::Called { result, .. } => result.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}
+
+/// Where a call puts its result: an error if it ends without one.
+struct Filling {
+    result: Arc<Mutex<Option<Made>>>,
+    shared: Weak<Shared>,
+}
+
+impl Filling {
+    fn fill(&self, made: Made) {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(made);
+    }
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        self.fill(Err(Error::internal("what makes an element ahead has panicked")));
+        if let Some(shared) = self.shared.upgrade() {
+            shared.changed.wake_all();
+        }
+    }
+}
+
 #[derive(Default)]
 struct Store {
-    made: VecDeque<Result<Option<Element>>>,
+    coming: VecDeque<Coming>,
     /// While nobody makes elements.
     iterator: Option<Box<dyn DatasetIterator>>,
     is_made: bool,
@@ -45,19 +111,18 @@ impl Shared {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was made, and whether the iterator is to make more; otherwise it is given back.
+    /// Notes what was made, or will be, and whether the iterator is to make more; otherwise it is given back. At its end
+    /// nothing comes.
     fn add(
         &self,
-        made: Result<Option<Element>>,
+        coming: Option<Coming>,
         iterator: Box<dyn DatasetIterator>,
         room: usize,
     ) -> Option<Box<dyn DatasetIterator>> {
         let mut store = self.store();
-        store.is_over = matches!(made, Ok(None));
-        if !store.is_over {
-            store.made.push_back(made);
-        }
-        let goes_on = !store.is_over && !store.is_to_stop && store.made.len() < room;
+        store.is_over = coming.is_none();
+        store.coming.extend(coming);
+        let goes_on = !store.is_over && !store.is_to_stop && store.coming.len() < room;
         let (kept, given) = if goes_on { (Some(iterator), None) } else { (None, Some(iterator)) };
         store.iterator = given;
         store.is_made = goes_on;
@@ -67,31 +132,63 @@ impl Shared {
     }
 }
 
-/// Notes that nothing more comes if what makes elements ends without giving the iterator back: it has panicked.
+/// Notes that nothing more comes if what makes elements ends without giving the iterator back, and why.
 struct Making {
     shared: Arc<Shared>,
-    /// Whether the iterator was given back, from when on another may make elements.
-    gave_back: bool,
+    /// None once the iterator was given back, from when on another may make elements.
+    reason: Option<Error>,
 }
 
 impl Making {
-    /// The iterator was given back.
-    fn end(mut self) {
-        self.gave_back = true;
+    /// Ends for a reason, or because the iterator was given back.
+    fn end(mut self, reason: Option<Error>) {
+        self.reason = reason;
     }
 }
 
 impl Drop for Making {
     fn drop(&mut self) {
-        if self.gave_back {
-            return;
-        }
+        let Some(reason) = self.reason.take() else { return };
         let mut store = self.shared.store();
         store.is_made = false;
         store.is_over = true;
-        store.made.push_back(Err(Error::internal("what makes elements ahead has panicked")));
+        store.coming.push_back(Coming::Made(Err(reason)));
         drop(store);
         self.shared.changed.wake_all();
+    }
+}
+
+/// Has whoever makes elements stop until this is dropped.
+struct Stopping<'s>(&'s Shared);
+
+impl Stopping<'_> {
+    fn new(shared: &Shared) -> Stopping<'_> {
+        shared.store().is_to_stop = true;
+        Stopping(shared)
+    }
+}
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store().is_to_stop = false;
+    }
+}
+
+/// The iterator, which is put back when this is dropped: who saves it may give up.
+struct Lent<'s> {
+    shared: &'s Shared,
+    iterator: Option<Box<dyn DatasetIterator>>,
+}
+
+impl Lent<'_> {
+    fn iterator(&mut self) -> Result<&mut Box<dyn DatasetIterator>> {
+        self.iterator.as_mut().ok_or_else(|| Error::internal("the iterator is gone whose elements are made ahead"))
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.shared.store().iterator = self.iterator.take();
     }
 }
 
@@ -99,34 +196,47 @@ impl Prefetched {
     pub(crate) fn new(iterator: Box<dyn DatasetIterator>, room: usize) -> Prefetched {
         let store = Store { iterator: Some(iterator), ..Store::default() };
         let shared = Arc::new(Shared { store: Mutex::new(store), changed: Waiters::new() });
-        Prefetched { room, shared, maker: None }
+        Prefetched { room, call: None, shared, maker: None }
+    }
+
+    /// The same, which gives out what a call makes of each element.
+    pub(crate) fn calling(self, call: Call) -> Prefetched {
+        Prefetched { call: Some(call), ..self }
     }
 
     /// Has elements made if there is room and nobody makes any.
     pub(crate) fn begin(&mut self, cx: &Cx) {
         let mut iterator = {
             let mut store = self.shared.store();
-            if store.is_made || store.is_over || store.made.len() >= self.room {
+            if store.is_made || store.is_over || store.coming.len() >= self.room {
                 return;
             }
             let Some(iterator) = store.iterator.take() else { return };
             store.is_made = true;
             iterator
         };
-        let (shared, room) = (self.shared.clone(), self.room);
+        let (shared, call, room) = (self.shared.clone(), self.call.clone(), self.room);
         self.maker = Some(cx.spawn(|cx| {
-            let making = Making { shared, gave_back: false };
+            let panicked = Error::internal("what makes elements ahead has panicked");
+            let making = Making { shared, reason: Some(panicked) };
             async move {
                 loop {
-                    let made = iterator.next(&cx).await;
-                    match making.shared.add(made, iterator, room) {
+                    let coming = match (iterator.next(&cx).await, &call) {
+                        (Ok(None), _) => None,
+                        (Ok(Some(element)), Some(call)) => Some(Coming::called(call, element, &making.shared, &cx)),
+                        (made, _) => Some(Coming::Made(made)),
+                    };
+                    match making.shared.add(coming, iterator, room) {
                         Some(kept) => iterator = kept,
                         None => {
-                            making.end();
+                            making.end(None);
                             return Ok(());
                         }
                     }
-                    cx.check()?;
+                    if let Err(over) = cx.check() {
+                        making.end(Some(over));
+                        return Ok(());
+                    }
                 }
             }
         }));
@@ -134,62 +244,65 @@ impl Prefetched {
 
     /// Waits until nobody makes elements.
     async fn stop(&mut self) {
-        self.shared.store().is_to_stop = true;
+        let stopping = Stopping::new(&self.shared);
         self.shared.changed.until(|| (!self.shared.store().is_made).then_some(())).await;
-        self.shared.store().is_to_stop = false;
+        drop(stopping);
         self.maker = None;
     }
 
-    fn take_iterator(&self) -> Result<Box<dyn DatasetIterator>> {
+    fn lent(&self) -> Lent<'_> {
         let iterator = self.shared.store().iterator.take();
-        iterator.ok_or_else(|| Error::internal("the iterator is gone whose elements are made ahead"))
+        Lent { shared: &self.shared, iterator }
+    }
+
+    /// What comes next, which is waited for in its place: whoever waits may give up. `None` at the end.
+    pub(crate) async fn coming(&mut self, cx: &Cx) -> Option<Made> {
+        self.begin(cx);
+        let shared = &*self.shared;
+        let next = || {
+            let mut store = shared.store();
+            let Some(first) = store.coming.front_mut() else { return (!store.is_made).then_some((None, None)) };
+            let made = first.take()?;
+            Some((Some(made), store.coming.pop_front()))
+        };
+        // A call is dropped without the lock.
+        let (made, _taken) = shared.changed.until(next).await;
+        self.begin(cx);
+        made
     }
 }
 
 impl DatasetIterator for Prefetched {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        Box::pin(async move {
-            self.begin(cx);
-            let shared = &*self.shared;
-            let next = || {
-                let mut store = shared.store();
-                match store.made.pop_front() {
-                    Some(made) => Some(made),
-                    None if store.is_made => None,
-                    None => Some(Ok(None)),
-                }
-            };
-            let made = shared.changed.until(next).await;
-            self.begin(cx);
-            made
-        })
+        Box::pin(async move { self.coming(cx).await.unwrap_or(Ok(None)) })
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.stop().await;
-            let (made, is_over) = {
+            let all_made = || {
                 let store = self.shared.store();
-                (scratch::collected(store.made.iter().cloned())?, store.is_over)
+                let made = store.coming.iter().map(Coming::get).collect::<Option<Vec<_>>>()?;
+                Some((made, store.is_over))
             };
+            let (made, is_over) = self.shared.changed.until(all_made).await;
             saved.set_results("made", made);
             saved.set("is_over", i64::from(is_over));
-            let mut iterator = self.take_iterator()?;
-            let result = iterator.save(saved.part("iterator", 0)).await;
-            self.shared.store().iterator = Some(iterator);
-            result
+            self.lent().iterator()?.save(saved.part("iterator", 0)).await
         })
     }
 
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.stop().await;
-            let mut iterator = self.take_iterator()?;
-            iterator.restore(saved.required_part("iterator", 0)?, cx).await?;
+            self.lent().iterator()?.restore(saved.required_part("iterator", 0)?, cx).await?;
+            let made = saved.results("made")?.iter().cloned().map(Coming::Made).collect();
+            let is_over = saved.get("is_over")? != 0;
             let mut store = self.shared.store();
-            store.made = saved.results("made")?.iter().cloned().collect();
-            store.is_over = saved.get("is_over")? != 0;
-            store.iterator = Some(iterator);
+            let old = std::mem::replace(&mut store.coming, made);
+            store.is_over = is_over;
+            drop(store);
+            drop(old);
             Ok(())
         })
     }

@@ -39,10 +39,9 @@ impl Transform for Repeat {
                 return Ok(None);
             }
             round.done = round.done.saturating_add(1);
-            if self.0 < 0 || round.done < self.0 {
-                input.restart(cx)?;
-                round.is_new = true;
-            }
+            // Also after the last round: as with TensorFlow an iterator is made then, which takes its seeds.
+            input.restart(cx)?;
+            round.is_new = true;
         }
         input.end();
         Ok(None)

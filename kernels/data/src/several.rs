@@ -69,7 +69,11 @@ impl Dataset for Several {
     }
 
     fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        let inputs = self.inputs.iter().map(|input| Input::new(input, cx)).collect::<Result<_>>()?;
+        let input = |(index, input): (usize, &Arc<dyn Dataset>)| match self.how {
+            How::Concatenate if index > 0 => Ok(Input::later(input)),
+            _ => Input::new(input, cx),
+        };
+        let inputs = self.inputs.iter().enumerate().map(input).collect::<Result<_>>()?;
         Ok(Box::new(SeveralIterator { dataset: self, inputs, is_over: false }))
     }
 
@@ -109,14 +113,14 @@ impl SeveralIterator {
     async fn zip(&mut self, cx: &Cx) -> Result<Option<Element>> {
         let (mut whole, mut failed, mut ends) = (Vec::new(), None, false);
         // All of them go on, also if one has failed, so that they stay in step.
+        // Once one is at its end, those behind it are asked once more: a cache behind it may be at its end, too, and is
+        // complete only then.
         for input in &mut self.inputs {
             match input.next(cx).await {
-                Ok(Some(element)) => whole.extend(element),
-                Ok(None) => {
-                    ends = true;
-                    break;
-                }
-                Err(error) => _ = failed.get_or_insert(error),
+                Ok(Some(element)) if !ends => whole.extend(element),
+                Ok(None) => ends = true,
+                Err(error) if !ends => _ = failed.get_or_insert(error),
+                Ok(Some(_)) | Err(_) => {}
             }
         }
         self.is_over = ends;

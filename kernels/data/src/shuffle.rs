@@ -74,6 +74,7 @@ impl Shuffle {
 
 impl Transform for Shuffle {
     type State = Buffer;
+    const BEGINS_LATER: bool = true;
 
     fn begin(&self, _: &Cx) -> Result<Buffer> {
         Ok(Buffer {

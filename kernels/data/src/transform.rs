@@ -1,11 +1,13 @@
 //! Datasets that are made of one other.
 
 use std::future::Future;
+use std::ops::Range;
 use std::sync::Arc;
 
-use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::step::BoxFuture;
+use kernlink::tensor::scratch;
+use kernlink::{Error, Result, ensure};
 
 use crate::context::Cx;
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, set_dataset};
@@ -16,6 +18,9 @@ use crate::saved::Saved;
 pub(crate) trait Transform: Send + Sync + Sized + 'static {
     /// What an iterator keeps beside the iterator over the input.
     type State: Send + 'static;
+
+    /// Whether the input's iterator is made when its first element is asked for, not with the one over this.
+    const BEGINS_LATER: bool = false;
 
     /// The state at the beginning.
     fn begin(&self, cx: &Cx) -> Result<Self::State>;
@@ -60,10 +65,28 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         None
     }
 
-    /// What is made of the input's element in [`Transform::place`].
-    fn made<'a>(&'a self, element: Element, cx: &'a Cx) -> impl Future<Output = Result<Element>> + Send + 'a {
-        let _ = cx;
+    /// What is made of the input's element in [`Transform::place`] for the element in place `index`.
+    fn made<'a>(
+        &'a self,
+        element: Element,
+        index: i64,
+        cx: &'a Cx,
+    ) -> impl Future<Output = Result<Element>> + Send + 'a {
+        let _ = (index, cx);
         std::future::ready(Ok(element))
+    }
+
+    /// The places in the input, which has so many elements, of those that the element in some place is made of, if it is made of
+    /// several.
+    fn places(&self, index: i64, inputs: i64) -> Option<Range<i64>> {
+        let _ = (index, inputs);
+        None
+    }
+
+    /// What is made of the input's elements in [`Transform::places`].
+    fn made_of(&self, elements: &[Element]) -> Result<Element> {
+        let _ = elements;
+        Err(Error::internal("the elements are made of one each"))
     }
 
     /// What gives the iterators their seeds.
@@ -81,15 +104,27 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
 pub(crate) struct Input {
     dataset: Arc<dyn Dataset>,
     iterator: Option<Box<dyn DatasetIterator>>,
+    /// Whether the iterator is made when the first element is asked for: it is when an iterator is made that random ones take
+    /// their seeds.
+    is_to_begin: bool,
 }
 
 impl Input {
     pub(crate) fn new(dataset: &Arc<dyn Dataset>, cx: &Cx) -> Result<Input> {
-        Ok(Input { dataset: dataset.clone(), iterator: Some(dataset.clone().iterator(cx)?) })
+        let iterator = Some(dataset.clone().iterator(cx)?);
+        Ok(Input { dataset: dataset.clone(), iterator, is_to_begin: false })
+    }
+
+    /// One that begins when the first element is asked for.
+    pub(crate) fn later(dataset: &Arc<dyn Dataset>) -> Input {
+        Input { dataset: dataset.clone(), iterator: None, is_to_begin: true }
     }
 
     /// The next element of the input.
     pub(crate) async fn next(&mut self, cx: &Cx) -> Result<Option<Element>> {
+        if self.is_to_begin {
+            self.restart(cx)?;
+        }
         let Some(iterator) = &mut self.iterator else { return Ok(None) };
         let element = iterator.next(cx).await?;
         if element.is_none() {
@@ -100,21 +135,29 @@ impl Input {
 
     /// Whether there are no more elements, as far as was asked.
     pub(crate) fn is_over(&self) -> bool {
-        self.iterator.is_none()
+        self.iterator.is_none() && !self.is_to_begin
     }
 
     /// Asks for no more elements.
     pub(crate) fn end(&mut self) {
         self.iterator = None;
+        self.is_to_begin = false;
     }
 
     /// Begins again.
     pub(crate) fn restart(&mut self, cx: &Cx) -> Result<()> {
         self.iterator = Some(self.dataset.clone().iterator(cx)?);
+        self.is_to_begin = false;
         Ok(())
     }
 
+    /// The iterator, for somebody who saves it, too: it is none of this any more.
+    pub(crate) fn take(&mut self) -> Option<Box<dyn DatasetIterator>> {
+        self.iterator.take()
+    }
+
     pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
+        saved.set("is_to_begin", i64::from(self.is_to_begin));
         match &mut self.iterator {
             Some(iterator) => iterator.save(saved.part("input", 0)).await,
             None => Ok(()),
@@ -122,6 +165,7 @@ impl Input {
     }
 
     pub(crate) async fn restore(&mut self, saved: &Saved, cx: &Cx) -> Result<()> {
+        self.is_to_begin = saved.get("is_to_begin")? != 0;
         self.iterator = match saved.saved_part("input", 0) {
             Some(saved) => {
                 let mut iterator = self.dataset.clone().iterator(cx)?;
@@ -158,7 +202,7 @@ impl<T: Transform> Dataset for Transformed<T> {
 
     fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
         let state = self.transform.begin(cx)?;
-        let input = Input::new(&self.input, cx)?;
+        let input = if T::BEGINS_LATER { Input::later(&self.input) } else { Input::new(&self.input, cx)? };
         Ok(Box::new(TransformedIterator { dataset: self, state, input }))
     }
 
@@ -174,9 +218,37 @@ impl<T: Transform> Dataset for Transformed<T> {
         self.transform.options()
     }
 
+    fn has_random_access(&self) -> bool {
+        self.transform.place(0, 1).is_some() || self.transform.places(0, 1).is_some()
+    }
+
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        let element = self.input.get(self.transform.place(index, self.input.cardinality())?, cx)?;
-        Some(Box::pin(async move { self.transform.made(element.await?, cx).await }))
+        let inputs = self.input.cardinality();
+        if let Some(places) = self.transform.places(index, inputs) {
+            // Either all can be had or none.
+            drop(self.input.get(places.start, cx)?);
+            return Some(Box::pin(async move {
+                let mut elements = Vec::new();
+                for place in places {
+                    cx.check()?;
+                    let element = self.input.get(place, cx);
+                    let element = element.ok_or_else(|| Error::unimplemented("the input has no random access"))?;
+                    scratch::push(&mut elements, element.await?)?;
+                }
+                self.transform.made_of(&elements)
+            }));
+        }
+        let place = self.transform.place(index, inputs)?;
+        let element = self.input.get(place, cx)?;
+        Some(Box::pin(async move {
+            // Only an assertion says that there are more elements than there are.
+            ensure!(
+                inputs < 0 || place < inputs,
+                FailedPrecondition,
+                "Input dataset was expected to contain an element {place} but contained only {inputs}."
+            );
+            self.transform.made(element.await?, index, cx).await
+        }))
     }
 }
 

@@ -11,6 +11,7 @@ use kernlink_kernels_common::tensors::listed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use crate::context::{Cx, EndsWith};
 use crate::dataset::{
     Dataset, Element, INFINITE, UNKNOWN, input_dataset, scalar, set_components, tensors, with_inputs,
 };
@@ -75,7 +76,15 @@ async fn reduce(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::ReduceD
 async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Result<()> {
     let dataset = input_dataset(ctx, 0)?;
     let index: i64 = scalar(ctx, "index")?;
+    // No iterator is made: it would take seeds.
+    let shared = EndsWith(Arc::default());
+    let cx = Cx::new(ctx, &dataset, &shared.0)?;
+    let no_access = || Error::unimplemented("Random access is not implemented for this dataset.");
     let count = dataset.cardinality();
+    // As in TensorFlow, whether the dataset itself has it counts before the index does, and whether its inputs do after that.
+    if !dataset.has_random_access() {
+        return Err(no_access());
+    }
     match count {
         INFINITE => {
             bail!(FailedPrecondition, "Dataset has infinite cardinality, which does not support random access.")
@@ -84,11 +93,7 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
         _ => {}
     }
     ensure!((0..count).contains(&index), OutOfRange, "Index out of range [0, {count}):{index}");
-    let running = Running::new(dataset.clone(), ctx)?;
-    let cx = running.cx(ctx)?;
-    let Some(element) = dataset.get(index, &cx) else {
-        bail!(Unimplemented, "Random access is not implemented for this dataset.");
-    };
+    let element = dataset.get(index, &cx).ok_or_else(no_access)?;
     let element = element.await?;
     set_components(ctx, element)
 }

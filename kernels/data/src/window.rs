@@ -152,23 +152,22 @@ impl Windows {
     }
 }
 
-fn save_buffer(buffer: &VecDeque<Result<Element>>, saved: &mut Saved) -> Result<()> {
-    saved.set_results("buffer", scratch::collected(buffer.iter().map(|result| result.clone().map(Some)))?);
-    Ok(())
+/// What is made of the elements of a window.
+enum Form {
+    /// A dataset of each component, whose elements are such.
+    Datasets(Vec<Spec>),
+    /// The components, stacked along a new first dimension.
+    Stacked,
 }
 
-fn restored_buffer(saved: &Saved) -> Result<VecDeque<Result<Element>>> {
-    Ok(saved.results("buffer")?.iter().cloned().filter_map(Result::transpose).collect())
-}
-
-/// Windows as datasets, one for each component.
+/// Windows of the elements of a dataset.
 struct Window {
     windows: Windows,
-    /// Those of the components of the input.
-    specs: Vec<Spec>,
+    form: Form,
 }
 
 impl Transform for Window {
+    /// What was read and may be in a window that follows.
     type State = VecDeque<Result<Element>>;
 
     fn begin(&self, _: &Cx) -> Result<Self::State> {
@@ -182,11 +181,12 @@ impl Transform for Window {
         cx: &'a Cx,
     ) -> Result<Option<Element>> {
         let Some(window) = self.windows.next(buffer, input, cx).await? else { return Ok(None) };
+        let Form::Datasets(specs) = &self.form else { return stacked(&window).map(Some) };
         let component = |(index, spec): (usize, &Spec)| {
             let part = window.iter().map(|element| Ok(element.get(index).cloned().into_iter().collect()));
             Ok(to_tensor(Arc::new(Elements::new(spec, scratch::collected_ok(part)?))))
         };
-        self.specs.iter().enumerate().map(component).collect::<Result<Element>>().map(Some)
+        specs.iter().enumerate().map(component).collect::<Result<Element>>().map(Some)
     }
 
     fn cardinality(&self, input: i64) -> i64 {
@@ -194,7 +194,8 @@ impl Transform for Window {
     }
 
     async fn save<'a>(&'a self, buffer: &'a mut Self::State, saved: &'a mut Saved) -> Result<()> {
-        save_buffer(buffer, saved)
+        saved.set_results("buffer", scratch::collected(buffer.iter().map(|result| result.clone().map(Some)))?);
+        Ok(())
     }
 
     async fn restore<'a>(
@@ -204,7 +205,7 @@ impl Transform for Window {
         saved: &'a Saved,
         _: &'a Cx,
     ) -> Result<()> {
-        *buffer = restored_buffer(saved)?;
+        *buffer = saved.results("buffer")?.iter().cloned().filter_map(Result::transpose).collect();
         Ok(())
     }
 }
@@ -217,49 +218,7 @@ fn window(spec: &Spec, ctx: &mut KernelContext<'_, ops::WindowDataset>) -> Resul
     let Spec { dtypes, shapes } = &input.head().spec;
     let components = dtypes.iter().zip(shapes);
     let specs = components.map(|(dtype, shape)| Spec { dtypes: vec![*dtype], shapes: vec![shape.clone()] }).collect();
-    set_transformed(ctx, spec, Window { windows, specs })
-}
-
-/// Windows stacked along a new first dimension.
-struct SlidingWindow(Windows);
-
-impl Transform for SlidingWindow {
-    type State = VecDeque<Result<Element>>;
-
-    fn begin(&self, _: &Cx) -> Result<Self::State> {
-        Ok(VecDeque::new())
-    }
-
-    async fn next<'a>(
-        &'a self,
-        buffer: &'a mut Self::State,
-        input: &'a mut Input,
-        cx: &'a Cx,
-    ) -> Result<Option<Element>> {
-        match self.0.next(buffer, input, cx).await? {
-            Some(window) => stacked(&window).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn cardinality(&self, input: i64) -> i64 {
-        self.0.cardinality(input)
-    }
-
-    async fn save<'a>(&'a self, buffer: &'a mut Self::State, saved: &'a mut Saved) -> Result<()> {
-        save_buffer(buffer, saved)
-    }
-
-    async fn restore<'a>(
-        &'a self,
-        buffer: &'a mut Self::State,
-        _: &'a mut Input,
-        saved: &'a Saved,
-        _: &'a Cx,
-    ) -> Result<()> {
-        *buffer = restored_buffer(saved)?;
-        Ok(())
-    }
+    set_transformed(ctx, spec, Window { windows, form: Form::Datasets(specs) })
 }
 
 /// A dataset's spec, and whether windows that are not full are left out.
@@ -282,7 +241,7 @@ impl KernelState for SlidingKernel {
 fn sliding_window(state: &SlidingKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     let (size, shift) = (scalar(ctx, "window_size")?, scalar(ctx, "window_shift")?);
     let windows = Windows::new(size, shift, scalar(ctx, "window_stride")?, state.drops_remainder)?;
-    set_transformed(ctx, &state.spec, SlidingWindow(windows))
+    set_transformed(ctx, &state.spec, Window { windows, form: Form::Stacked })
 }
 
 /// The elements that are given component by component.

@@ -10,7 +10,7 @@ use crate::shapes;
     attr("container: string", "Where it is kept; empty for the default container."),
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
-    output("handle: resource", "The dataset."),
+    output("handle: resource", "A scalar: the handle of the iterator."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -26,7 +26,7 @@ pub enum NamedIterators {
 #[register_op(
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
-    output("handle: resource", "The dataset."),
+    output("handle: resource", "A scalar: the handle of the iterator."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -50,7 +50,7 @@ pub enum AnonymousIterators {
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("container: string = ''", "Where it is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share it."),
-    output("handle: resource", "The dataset."),
+    output("handle: resource", "A scalar: the handle of the iterator."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -58,7 +58,7 @@ pub struct OneShotIterator;
 
 /// Sets an iterator to the beginning of a dataset.
 #[register_op(
-    input("dataset: variant", "The dataset."),
+    input("dataset: variant", "The dataset, whose elements must be as the iterator's attrs say."),
     input("iterator: resource", "The iterator."),
     stateful,
     shape_fn = shapes::no_outputs,
@@ -92,7 +92,7 @@ pub enum Nexts {
 pub struct IteratorGetNextAsOptional;
 
 #[register_op(
-    input("handle: resource", "The dataset."),
+    input("handle: resource", "The handle of what is deleted."),
     input("deleter: variant", "Deletes it with the last copy; nothing else is to be done with it."),
     stateful,
     shape_fn = shapes::no_outputs,
@@ -165,7 +165,7 @@ pub struct SerializeIterator;
 pub struct DeserializeIterator;
 
 #[register_op(
-    output("handle: resource", "The dataset."),
+    output("handle: resource", "A scalar: the handle of the cache, or of the generator."),
     output("deleter: variant", "Deletes it with the last copy; nothing else is to be done with it."),
     stateful,
     shape_fn = scalars,
@@ -186,7 +186,7 @@ pub enum Caches {
 }
 
 #[register_op(
-    output("handle: resource", "The dataset."),
+    output("handle: resource", "A scalar: a handle that names nothing."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -199,12 +199,15 @@ pub enum Dummies {
 
 #[register_op(
     input("input_dataset: variant", "The dataset whose elements are taken."),
-    output("cardinality: int64", "How many elements there must be."),
+    output("cardinality: int64", "A scalar: how many elements there are, −1 or −2."),
     shape_fn = shapes::scalar_shape,
 )]
 pub enum Cardinalities {
     /// How many elements a dataset has: −1 without end, −2 if it is not known.
-    #[op(attr("cardinality_options: string = ''", "Of no effect."))]
+    #[op(attr(
+        "cardinality_options: string = ''",
+        "A `CardinalityOptions`: how much TensorFlow may compute for it. Of no effect."
+    ))]
     DatasetCardinality,
     /// How many elements a dataset has: −1 without end, −2 if it is not known.
     ExperimentalDatasetCardinality,
@@ -215,7 +218,7 @@ pub enum Cardinalities {
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("metadata: string = ''", "For tools that look at pipelines."),
-    input("dataset: variant", "The dataset."),
+    input("dataset: variant", "The dataset; INVALID_ARGUMENT unless it has one element."),
     output("components: output_types", "The components."),
     stateful,
     shape_fn = shapes::dataset_iterator_shape,
@@ -226,8 +229,8 @@ pub struct DatasetToSingleElement;
 #[register_op(
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
-    input("dataset: variant", "The dataset."),
-    input("index: int64", "Which."),
+    input("dataset: variant", "The dataset, whose cardinality must be known."),
+    input("index: int64", "The place, from 0 to the cardinality − 1; OUT_OF_RANGE for another."),
     output("components: output_types", "The components."),
     shape_fn = shapes::dataset_iterator_shape,
 )]

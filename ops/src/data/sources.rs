@@ -10,7 +10,7 @@ use crate::shapes;
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("metadata: string = ''", "For tools that look at pipelines."),
     input("components: Toutput_types", "The components."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the one element, or of the rows."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -29,7 +29,7 @@ pub enum OfTensors {
     attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("metadata: string = ''", "For tools that look at pipelines."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the numbers, scalars."),
     stateful,
     shape_fn = |c| with_scalars(c, &[0, 1, 2]),
 )]
@@ -39,7 +39,7 @@ pub enum OfNumbers {
         attr("replicate_on_split: bool = false", "Of no effect."),
         input("start: int64", "The first number."),
         input("stop: int64", "What the numbers end before."),
-        input("step: int64", "How far they are apart.")
+        input("step: int64", "How far they are apart, not 0: negative for descending numbers.")
     )]
     RangeDataset,
     /// Random numbers from 0 to 2³² − 1, without end.
@@ -69,7 +69,7 @@ pub enum OfNumbers {
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     input("seed: int64", "The seed, with `seed2`; both zero for a random one."),
     input("seed2: int64"),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the numbers, scalars of dtype int64."),
     stateful,
     shape_fn = |c| with_scalars(c, &[0, 1]),
 )]
@@ -81,7 +81,7 @@ pub struct ExperimentalRandomDataset;
     input("indices: int64", "The places of the values, one a row."),
     input("values: Tvalues", "The values."),
     input("dense_shape: int64", "The shape."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset, whose elements have three components: indices, values and shape of a row."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -90,8 +90,8 @@ pub struct SparseTensorSliceDataset;
 #[register_op(
     attr("metadata: string = ''", "For tools that look at pipelines."),
     input("filenames: string", "The files, a scalar or a vector."),
-    input("buffer_size: int64", "How many elements are held."),
-    output("handle: variant", "The dataset."),
+    input("buffer_size: int64", "How many bytes TensorFlow would read at a time: 0 at least, and −1 for records. Of no effect: the size is chosen."),
+    output("handle: variant", "A scalar: the dataset of the lines or records, scalars of dtype string. A file is opened when its first is asked for."),
     stateful,
     shape_fn = |c| with_ranks(c, &[(0, Rank::AtMost(1)), (1, Rank::Is(0)), (2, Rank::Is(0))]),
 )]
@@ -105,7 +105,7 @@ pub enum OfFiles {
     /// The records of TFRecord files.
     #[op(
         input("compression_type: string", "`\"\"`, `\"ZLIB\"` or `\"GZIP\"`.", before = "buffer_size"),
-        input("byte_offsets: int64", "Where reading begins in each file."),
+        input("byte_offsets: int64", "At which byte reading begins in each file: as many as there are files, 0 at least each; or empty, for their beginnings."),
         shape_fn = |c| with_ranks(c, &[(0, Rank::AtMost(1)), (1, Rank::Is(0)), (2, Rank::Is(0)), (3, Rank::AtMost(1))]),
     )]
     TFRecordDatasetV2,
@@ -130,7 +130,7 @@ pub enum OfFiles {
 
 #[register_op(
     input("patterns: string", "Patterns of names, a scalar or a vector."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the names, scalars of dtype string."),
     stateful,
     shape_fn = |c| with_ranks(c, &[(0, Rank::AtMost(1))]),
 )]
@@ -148,7 +148,7 @@ pub enum OfNames {
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("metadata: string = ''", "For tools that look at pipelines."),
     input("tensors: Tinput_types", "The components of the elements."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the elements in the order in which they are given."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -158,7 +158,7 @@ pub struct ListDataset;
 #[register_op(
     attr("init_func: func", "Gives the state."),
     attr("next_func: func", "Gives the next element, by the state."),
-    attr("finalize_func: func", "Is called at the end, with the state."),
+    attr("finalize_func: func", "Is called at the end, or when an iterator goes before its end, with the state."),
     attr("Tinit_func_args: list(type) >= 0"),
     attr("Tnext_func_args: list(type) >= 0"),
     attr("Tfinalize_func_args: list(type) >= 0"),
@@ -168,7 +168,7 @@ pub struct ListDataset;
     input("init_func_other_args: Tinit_func_args", "What `init_func` takes."),
     input("next_func_other_args: Tnext_func_args", "What `next_func` takes behind the state."),
     input("finalize_func_other_args: Tfinalize_func_args", "What `finalize_func` takes behind the state."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of what `next_func` gives; each iterator over it calls `init_func` first."),
     stateful,
     shape_fn = shapes::scalar_shape,
 )]
@@ -180,7 +180,7 @@ pub struct GeneratorDataset;
     attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
     attr("Tinputs: list(type) >= 1"),
     input("inputs: Tinputs", "The elements, component by component."),
-    output("handle: variant", "The dataset."),
+    output("handle: variant", "A scalar: the dataset of the elements."),
     shape_fn = shapes::scalar_shape,
 )]
 pub struct WindowOp;

@@ -32,7 +32,7 @@ use crate::graph::{
 use crate::op::{InOutType, Signature};
 use crate::optimize::Optimizer;
 use crate::registry::Registry;
-use crate::step::{Cancellation, FunctionLibrary, SessionContext};
+use crate::step::{Cancellation, EndsSession, FunctionLibrary, SessionContext};
 use crate::tensor::Tensor;
 
 /// Runs ops at once: what wrappers take instead of a graph to compute on tensors.
@@ -61,6 +61,7 @@ struct Shared {
     devices: Arc<[Arc<dyn Device>]>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
+    ends: Arc<EndsSession>,
     trace: EagerTrace,
     steps: EagerSteps,
     /// Held by whoever adds or removes functions.
@@ -88,19 +89,20 @@ impl EagerContext {
             return Err(Error::invalid_argument(message));
         }
         let session = Arc::new(SessionContext::new(Arc::default()));
-        Ok(EagerContext::of(registry.clone(), devices, session, None))
+        let ends = Arc::new(EndsSession(session));
+        Ok(EagerContext::of(registry.clone(), devices, ends, None))
     }
 
     /// A context in which the functions of a graph's library can be called: by [`EagerContext::call`], and by ops that call
     /// functions, such as `If` and `While`. It has the devices of this one, and one of the host's if it has none, and its
     /// resources, but kernels of its own. The functions are those that the graph has now.
     pub fn with_functions(&self, graph: &Graph) -> EagerContext {
-        let Shared { devices, session, .. } = &*self.shared;
+        let Shared { devices, session, ends, .. } = &*self.shared;
         let mut devices = devices.to_vec();
         add_host(&mut devices);
         let devices: Arc<[_]> = devices.into();
         let functions = Functions::library(graph, &devices, session, true, &Optimizer::from_env(), CALL_DEPTH);
-        let context = EagerContext::of(graph.registry().clone(), devices, session.clone(), Some(functions));
+        let context = EagerContext::of(graph.registry().clone(), devices, ends.clone(), Some(functions));
         EagerContext { cancellation: self.cancellation.clone(), ..context }
     }
 
@@ -114,12 +116,13 @@ impl EagerContext {
     fn of(
         registry: Arc<Registry>,
         devices: Arc<[Arc<dyn Device>]>,
-        session: Arc<SessionContext>,
+        ends: Arc<EndsSession>,
         functions: Option<Arc<Functions>>,
     ) -> EagerContext {
         let (kernels, trace, steps) = (KernelCache::new(functions), EagerTrace::default(), EagerSteps::default());
         let changing = Mutex::default();
-        let shared = Arc::new(Shared { registry, devices, kernels, session, trace, steps, changing });
+        let session = ends.0.clone();
+        let shared = Arc::new(Shared { registry, devices, kernels, session, ends, trace, steps, changing });
         EagerContext { shared, cancellation: None }
     }
 
