@@ -4,7 +4,6 @@ use kernlink::dtype::{Element, Pod, bf16};
 use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
-use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::float16::Float16;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Dequantize, QuantizeV2};
