@@ -5,7 +5,7 @@ use kernlink::attr::{AttrBase, AttrMap, AttrValue};
 use kernlink::dtype::DataType;
 use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::graph::{NodeInput, NodeRequest, Operand};
-use kernlink::op::{ArgType, OpDef};
+use kernlink::op::OpDef;
 use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor as CoreTensor;
 use pyo3::PyClass;
@@ -20,6 +20,7 @@ use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
 use crate::foreign::is_shared;
 use crate::graph;
+use crate::keep::{can_keep, holds};
 use crate::matching::{self, Places};
 use crate::tensor::Tensor;
 use crate::values::attr_value;
@@ -241,7 +242,7 @@ fn take_attrs(def: &OpDef, inputs: &Bound<'_, PyTuple>, values: &Bound<'_, PyTup
 }
 
 /// The ops that hand their lists of inputs to functions as they are.
-const CALLS: [&str; 8] = [
+pub(crate) const CALLS: [&str; 8] = [
     "Case",
     "If",
     "PartitionedCall",
@@ -291,11 +292,7 @@ fn operands<'r, V>(request: &'r mut NodeRequest<'_, V>) -> impl Iterator<Item = 
 /// Whether an op could keep what it is given beyond the call: one that has state, or reaches it by a resource, or that takes or gives a
 /// variant, in which there may be tensors.
 fn keeps<V: Given>(request: &mut NodeRequest<'_, V>) -> bool {
-    let holds = |dtype: DataType| matches!(dtype, DataType::Resource | DataType::Variant);
-    let def = request.op;
-    let mut args = def.inputs.iter().chain(&*def.outputs);
-    def.is_stateful
-        || args.any(|arg| matches!(arg.ty, ArgType::Fixed(dtype) if holds(dtype)))
+    can_keep(request.op)
         || request.attrs.iter().any(|(_, value)| match value {
             AttrValue::Type(dtype) => holds(*dtype),
             AttrValue::ListType(dtypes) => dtypes.iter().any(|dtype| holds(*dtype)),

@@ -240,6 +240,41 @@ def test_results_of_runs_do_not_share_memory_with_what_was_fed(size: int) -> Non
     assert not np.shares_memory(session.run(["x:0"], {x: array})[0].numpy(), array)
 
 
+def test_what_runs_keep_does_not_follow_what_was_fed() -> None:
+    graph = kl.Graph()
+    x = graph.placeholder("float64", [None], name="x")
+    types: Any = {"output_types": ["float64"], "output_shapes": [None]}
+    with graph:
+        variable = RAW.VarHandleOp(dtype="float64", shape=[1000], shared_name="kept by a run")
+        assign = RAW.AssignVariableOp(resource=variable, value=RAW.Identity(input=x))
+        read = RAW.ReadVariableOp(resource=variable, dtype="float64")
+        stage = RAW.Stage(values=[x], shared_name="kept by a run")
+        staged = RAW.Unstage(dtypes=["float64"], shared_name="kept by a run")[0]
+        queue = RAW.FIFOQueueV2(component_types=["float64"], shared_name="kept by a run")
+        enqueue = RAW.QueueEnqueueV2(handle=queue, components=[x])
+        dequeued = RAW.QueueDequeueV2(handle=queue, component_types=["float64"])[0]
+        optional = RAW.OptionalFromValue(components=[x])
+    session = kl.Session(graph)
+    array = np.zeros(1000)
+    session.run([], {x: array}, targets=[assign, stage, enqueue])
+    held = session.run(optional, {x: array})
+    array[:] = 9
+    assert all(session.run(output).numpy().max() == 0 for output in (read, staged, dequeued))
+    assert RAW.OptionalGetValue(optional=held, **types)[0].numpy().max() == 0
+
+
+def test_a_skip_of_a_range_makes_no_elements() -> None:
+    types: Any = {"output_types": ["int64"], "output_shapes": [[]]}
+    numbers = RAW.RangeDataset(start=0, stop=2**40, step=1, **types)
+    for count, first in ((2**31, 2**31), (2**40 - 1, 2**40 - 1), (0, 0)):
+        skipped = RAW.SkipDataset(input_dataset=numbers, count=count, **types)
+        one = RAW.TakeDataset(input_dataset=skipped, count=1, **types)
+        assert RAW.DatasetToSingleElement(dataset=one, **types)[0].item() == first
+    over = RAW.SkipDataset(input_dataset=numbers, count=2**41, **types)
+    with pytest.raises(kl.errors.InvalidArgumentError, match="empty"):
+        RAW.DatasetToSingleElement(dataset=over, **types)
+
+
 def test_constants_of_graphs_do_not_follow_arrays() -> None:
     array = np.zeros(100)
     with kl.Graph() as graph:
