@@ -169,13 +169,21 @@ pub(crate) fn is_python(value: &Bound<'_, PyAny>) -> bool {
 
 /// What has memory of its own: an array of NumPy's, a tensor of another package's.
 pub(crate) fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreTensor>>> {
+    array_in(value, 0)
+}
+
+/// [`array`] in so many lists and arrays of objects, which may hold themselves.
+///
+/// # Errors
+/// ValueError if they are too many.
+pub(crate) fn array_in(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Converted<CoreTensor>>> {
     if is_python(value) {
         return Ok(None);
     }
     if let Some(array) = Array::of(value) {
         return match array.tensor()? {
             Some(tensor) => Ok(Some(Converted::array(tensor))),
-            None => of_objects(value).map(Some),
+            None => of_objects(value, depth).map(Some),
         };
     }
     // Some packages end the process when they are asked for a capsule of strings.
@@ -190,13 +198,13 @@ pub(crate) fn array(value: &Bound<'_, PyAny>) -> PyResult<Option<Converted<CoreT
     }
     let given = method.call0()?;
     match Array::of(&given) {
-        Some(_) => array(&given),
+        Some(_) => array_in(&given, depth),
         None => Err(PyTypeError::new_err("__array__ gives an array of NumPy's")),
     }
 }
 
 /// An array of objects or texts of NumPy's: strings, if it has no elements.
-fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
+fn of_objects(array: &Bound<'_, PyAny>, depth: usize) -> PyResult<Converted<CoreTensor>> {
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     let dtype = array.getattr("dtype")?;
     if dtype.getattr("kind")?.extract::<String>()?.contains(['M', 'm']) {
@@ -206,7 +214,7 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Converted<CoreTensor>> {
         return CoreTensor::from_elements::<TString>(Shape::from(shape), &[]).map(Converted::constant).or_raise();
     }
     let list = array.call_method0("ravel")?.call_method0("tolist")?;
-    let mut items = Items::default();
+    let mut items = Items::of_objects(depth);
     items.take(&list, 0)?;
     if items.has_tensors || items.has_arrays {
         return Err(PyTypeError::new_err("an array of arrays or tensors cannot be a tensor: give a list of them"));

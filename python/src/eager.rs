@@ -1,7 +1,7 @@
 //! Ops that run at once.
 
 use kernlink::Code;
-use kernlink::attr::{AttrBase, AttrMap};
+use kernlink::attr::{AttrBase, AttrMap, AttrValue};
 use kernlink::dtype::DataType;
 use kernlink::gradient::{IntoTraced, Traced};
 use kernlink::graph::{NodeInput, NodeRequest, Operand};
@@ -20,6 +20,7 @@ use crate::convert::{Converted, Given, operand};
 use crate::error::Raise;
 use crate::foreign::is_shared;
 use crate::graph;
+use crate::keep::{can_keep, holds};
 use crate::matching::{self, Places};
 use crate::tensor::Tensor;
 use crate::values::attr_value;
@@ -118,10 +119,11 @@ pub(crate) fn execute<'py>(
     }
     if crate::tape::is_recording() {
         let (mut request, lent) = request(def, inputs, attrs, name, (&given, Traced::tensor))?;
+        let keeps = keeps(&mut request);
         for operand in operands(&mut request) {
             // A copy is the same to the tapes.
             if let Operand::Value(traced) = operand
-                && def.is_stateful
+                && keeps
                 && is_shared(traced.tensor())
             {
                 traced.make_unique().or_raise()?;
@@ -174,7 +176,7 @@ fn request<V: Given>(
         }
     }
     request.attrs = take_attrs(def, inputs, attrs)?;
-    let lent = Lent::of(def, &mut request)?;
+    let lent = Lent::of(&mut request)?;
     Ok((request, lent))
 }
 
@@ -240,7 +242,7 @@ fn take_attrs(def: &OpDef, inputs: &Bound<'_, PyTuple>, values: &Bound<'_, PyTup
 }
 
 /// The ops that hand their lists of inputs to functions as they are.
-const CALLS: [&str; 8] = [
+pub(crate) const CALLS: [&str; 8] = [
     "Case",
     "If",
     "PartitionedCall",
@@ -287,18 +289,34 @@ fn operands<'r, V>(request: &'r mut NodeRequest<'_, V>) -> impl Iterator<Item = 
     })
 }
 
+/// Whether an op could keep what it is given beyond the call: one that has state, or reaches it by a resource, or that takes or gives a
+/// variant, in which there may be tensors.
+fn keeps<V: Given>(request: &mut NodeRequest<'_, V>) -> bool {
+    can_keep(request.op)
+        || request.attrs.iter().any(|(_, value)| match value {
+            AttrValue::Type(dtype) => holds(*dtype),
+            AttrValue::ListType(dtypes) => dtypes.iter().any(|dtype| holds(*dtype)),
+            _ => false,
+        })
+        || operands(request).any(|operand| match operand {
+            Operand::Value(value) => value.dtype().is_some_and(holds),
+            Operand::Constant(tensor) | Operand::Literal(tensor) => holds(tensor.dtype()),
+        })
+}
+
 /// The inputs whose memory is not Kernlink's: Python may change it after the call, so that no result may have it.
 pub(crate) struct Lent(SmallVec<[(usize, usize); 2]>);
 
 impl Lent {
-    /// Those of a call. An op with state could keep them beyond it, so that it gets copies.
-    fn of<V: Given>(def: &OpDef, request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
+    /// Those of a call. An op that could keep them beyond it gets copies.
+    fn of<V: Given>(request: &mut NodeRequest<'_, V>) -> PyResult<Lent> {
         let mut lent = Lent(SmallVec::new());
+        let keeps = keeps(request);
         for operand in operands(request) {
             match operand {
-                Operand::Constant(tensor) if def.is_stateful => tensor.make_unique().or_raise()?,
+                Operand::Constant(tensor) if keeps => tensor.make_unique().or_raise()?,
                 Operand::Constant(tensor) => lent.add(tensor)?,
-                Operand::Value(value) if def.is_stateful => {
+                Operand::Value(value) if keeps => {
                     if let Some(mut copy) = value.as_tensor().filter(|tensor| is_shared(tensor)).cloned() {
                         copy.make_unique().or_raise()?;
                         *operand = Operand::Constant(copy);

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyByteArray, PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyType};
 
-use crate::convert::{Converted, array, beyond_int64, check_floats, is_list, is_number, is_python, text};
+use crate::convert::{Converted, array_in, beyond_int64, check_floats, is_list, is_number, is_python, text};
 use crate::dtypes::dtype_of;
 use crate::error::Raise;
 use crate::symbolic::SymbolicTensor;
@@ -47,6 +47,8 @@ pub(crate) struct Items {
     pub(crate) has_arrays: bool,
     /// Whether there are tensors, or outputs of a graph.
     pub(crate) has_tensors: bool,
+    /// In how many lists and arrays of objects these stand.
+    base: usize,
 }
 
 /// No tensor has a higher rank.
@@ -55,6 +57,11 @@ pub(crate) const MOST_DEEP: usize = 254;
 impl Items {
     pub(crate) fn of_dtype(wanted: Option<DataType>) -> Items {
         Items { wanted, ..Items::default() }
+    }
+
+    /// Those of an array of objects that stands in so many lists and other such arrays.
+    pub(crate) fn of_objects(base: usize) -> Items {
+        Items { base, ..Items::default() }
     }
 
     /// All of them as a tensor of the shape.
@@ -134,8 +141,8 @@ impl Items {
 
     /// A list, or a dimension of an array, of this length.
     fn dimension(&mut self, depth: usize, length: usize) -> PyResult<()> {
-        if depth >= MOST_DEEP {
-            return Err(PyValueError::new_err(format!("lists are nested {MOST_DEEP} deep at most")));
+        if self.base + depth >= MOST_DEEP {
+            return Err(too_deep());
         }
         match self.shape.get(depth) {
             None if self.depth.is_some_and(|elements| depth >= elements) => Err(ragged()),
@@ -158,7 +165,7 @@ impl Items {
 
     /// The elements of what has memory of its own. They are `fixed` if they are an array's, which says what their dtype is.
     fn array(&mut self, value: &Bound<'_, PyAny>, depth: usize, fixed: bool) -> PyResult<()> {
-        let (tensor, is_array) = match array(value)?.ok_or_else(|| no_tensor(value))? {
+        let (tensor, is_array) = match array_in(value, self.base + depth)?.ok_or_else(|| no_tensor(value))? {
             Converted::Flexible(flexible) => (flexible.tensor, flexible.is_array),
             Converted::Operand(Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) => {
                 (tensor, false)
@@ -363,7 +370,7 @@ pub(crate) fn hold_tensors(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<b
         return Ok(depth > 0 && is_tensor(value));
     }
     if depth >= MOST_DEEP {
-        return Err(PyValueError::new_err(format!("lists are nested {MOST_DEEP} deep at most")));
+        return Err(too_deep());
     }
     for item in value.try_iter()? {
         if hold_tensors(&item?, depth + 1)? {
@@ -449,6 +456,10 @@ fn no_tensor(value: &Bound<'_, PyAny>) -> PyErr {
 
 fn of_no_dtype() -> PyErr {
     PyValueError::new_err("no dtype has integers below zero and of 2**63 or more: make them floats")
+}
+
+fn too_deep() -> PyErr {
+    PyValueError::new_err(format!("lists and arrays of objects are nested {MOST_DEEP} deep at most"))
 }
 
 fn ragged() -> PyErr {

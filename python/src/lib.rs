@@ -23,6 +23,7 @@ mod graph;
 mod graph_tape;
 mod interrupt;
 mod items;
+mod keep;
 mod library;
 mod locks;
 mod matching;

@@ -1,11 +1,13 @@
 //! SavedModels and MetaGraphs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kernlink::formats::{self, SignatureTensor};
+use kernlink::graph::{NodeId, TensorName};
 use kernlink::runtime::RunMetadata as CoreMetadata;
+use kernlink::tensor::Tensor as CoreTensor;
 use kernlink::tools::{checkpoint_prefix, read_model};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -13,8 +15,10 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::eager::{Lent, not_forked};
 use crate::error::Raise;
+use crate::foreign::is_shared;
 use crate::graph::Graph;
 use crate::interrupt;
+use crate::keep::kept;
 use crate::metadata::RunMetadata;
 use crate::options::{SessionOptions, run_options};
 use crate::session::{Session, fed};
@@ -22,26 +26,51 @@ use crate::tensor::{Tensor, dtype_object};
 use crate::values::{arguments, path, texts_argument, wrong_argument};
 
 /// What a session is of.
-pub(crate) enum Loaded {
+pub(crate) struct Loaded {
+    form: Form,
+    /// The nodes whose outputs a run may keep; known when something is fed.
+    kept: OnceLock<HashSet<NodeId>>,
+}
+
+pub(crate) enum Form {
     Graph(kernlink::runtime::Session),
     Meta(kernlink::MetaGraph),
     Saved(kernlink::SavedModel),
 }
 
+impl From<Form> for Loaded {
+    fn from(form: Form) -> Loaded {
+        Loaded { form, kept: OnceLock::new() }
+    }
+}
+
 impl Loaded {
+    /// Gives what is fed for an output memory of its own if that is an array's and a run may keep it.
+    pub(crate) fn own(&self, name: &str, tensor: &mut CoreTensor) -> PyResult<()> {
+        if !is_shared(tensor) {
+            return Ok(());
+        }
+        let graph = self.session().graph();
+        let node = TensorName::parse(name).ok().and_then(|name| graph.find(name.node));
+        match node.is_none_or(|node| self.kept.get_or_init(|| kept(graph)).contains(&node)) {
+            true => tensor.make_unique().or_raise(),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn session(&self) -> &kernlink::runtime::Session {
-        match self {
-            Loaded::Graph(session) => session,
-            Loaded::Meta(model) => model.session(),
-            Loaded::Saved(model) => model.session(),
+        match &self.form {
+            Form::Graph(session) => session,
+            Form::Meta(model) => model.session(),
+            Form::Saved(model) => model.session(),
         }
     }
 
     fn meta(&self) -> PyResult<&formats::MetaGraph> {
-        match self {
-            Loaded::Graph(_) => Err(PyTypeError::new_err("a graph has no signatures")),
-            Loaded::Meta(model) => Ok(model),
-            Loaded::Saved(model) => Ok(model),
+        match &self.form {
+            Form::Graph(_) => Err(PyTypeError::new_err("a graph has no signatures")),
+            Form::Meta(model) => Ok(model),
+            Form::Saved(model) => Ok(model),
         }
     }
 }
@@ -72,8 +101,8 @@ impl MetaGraph {
     /// The tags of the graph of a SavedModel; none of another.
     #[getter]
     fn tags(&self) -> Vec<String> {
-        match &*self.model {
-            Loaded::Saved(model) => model.tags().to_vec(),
+        match &self.model.form {
+            Form::Saved(model) => model.tags().to_vec(),
             _ => Vec::new(),
         }
     }
@@ -163,8 +192,8 @@ impl MetaGraph {
 
     fn __repr__(&self) -> PyResult<String> {
         let names: Vec<_> = self.model.meta()?.signatures().keys().map(String::as_str).collect();
-        Ok(match &*self.model {
-            Loaded::Saved(model) => {
+        Ok(match &self.model.form {
+            Form::Saved(model) => {
                 format!("<kernlink.SavedModel [{}]: {}>", model.tags().join(", "), names.join(", "))
             }
             _ => format!("<kernlink.MetaGraph: {}>", names.join(", ")),
@@ -260,7 +289,10 @@ impl Signature {
             if input.is_none() && call.take(&name, &value)? {
                 continue;
             }
-            let tensor = fed(&value, input.map(|input| input.dtype), &name, &mut lent)?;
+            let mut tensor = fed(&value, input.map(|input| input.dtype), &name, &mut lent)?;
+            if let Some(input) = input {
+                self.model.own(&input.tensor, &mut tensor)?;
+            }
             feeds.push((name, tensor));
         }
         let mut options = run_options(call.timeout, call.inter_op_pool)?;
@@ -346,7 +378,7 @@ pub(crate) fn load_saved_model(
         if let Some(checkpoint) = checkpoint {
             model.restore(checkpoint_prefix(&checkpoint)?.0)?;
         }
-        Ok(Loaded::Saved(model))
+        Ok(Form::Saved(model).into())
     };
     let model = py.detach(load).or_raise()?;
     MetaGraph::of(py, model, session.timeout())
@@ -380,7 +412,7 @@ pub(crate) fn load_meta_graph(
             model.restore(checkpoint_prefix(&checkpoint)?.0)?;
             model.run_collection("table_initializer")?;
         }
-        Ok(Loaded::Meta(model))
+        Ok(Form::Meta(model).into())
     };
     let model = py.detach(load).or_raise()?;
     MetaGraph::of(py, model, session.timeout())

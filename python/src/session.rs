@@ -19,7 +19,7 @@ use crate::fetches::{Fetches, Named, name_of};
 use crate::graph::{Graph, Shared};
 use crate::interrupt;
 use crate::metadata::RunMetadata;
-use crate::model::Loaded;
+use crate::model::{Form, Loaded};
 use crate::options::{SessionOptions, run_options};
 use crate::tensor::Tensor;
 use crate::values::{about, arguments, serialized};
@@ -104,13 +104,14 @@ impl Session {
                 }
             };
             let known = self.known_of(&name);
-            let tensor = fed(&value, known.as_ref().map(|(dtype, _)| *dtype), &name, &mut lent)?;
+            let mut tensor = fed(&value, known.as_ref().map(|(dtype, _)| *dtype), &name, &mut lent)?;
             if let Some((_, shape)) = known.filter(|(_, shape)| !shape.accepts(tensor.shape())) {
                 return Err(PyValueError::new_err(format!(
                     "cannot feed a value of shape {} for {name}, which has the shape {shape}",
                     tensor.shape()
                 )));
             }
+            self.loaded.own(&name, &mut tensor)?;
             feeds.push((name, tensor));
         }
         Ok((feeds, lent))
@@ -144,7 +145,7 @@ impl Session {
             options.prepare()?.session(graph)
         };
         let session = py.detach(make).or_raise()?;
-        Ok(Session::of(Arc::new(Loaded::Graph(session)), shared, options.timeout()))
+        Ok(Session::of(Arc::new(Form::Graph(session).into()), shared, options.timeout()))
     }
 
     /// Runs the graph. `fetches` is an output, by itself or by its name (`node:0`, or `node`), an operation, which gives `None`, or a
@@ -267,5 +268,5 @@ pub(crate) fn load_graph(
         options.prepare()?.session(graph)
     };
     let session = py.detach(load).or_raise()?;
-    Ok(Session::of(Arc::new(Loaded::Graph(session)), None, options.timeout()))
+    Ok(Session::of(Arc::new(Form::Graph(session).into()), None, options.timeout()))
 }

@@ -279,3 +279,14 @@ def test_uint64_has_nothing_below_zero() -> None:
 def test_what_holds_no_tensor_is_told() -> None:
     with pytest.raises(TypeError, match="what is of type int has no __dlpack__"):
         kl.from_dlpack(5)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_ranges_of_quantized_numbers_have_one_element_and_any_rank(shape: tuple[int, ...]) -> None:
+    x = np.array([0.1, 0.9], np.float32)
+    least, greatest = np.full(shape, 0.6, np.float32), np.full(shape, 0.9, np.float32)
+    numbers, start, end = kl.raw_ops.QuantizeV2(input=x, min_range=least, max_range=greatest, T="quint8")
+    assert start.item() == 0 and end.item() == np.float32(0.9) and start.shape == end.shape == ()
+    assert kl.raw_ops.Bitcast(input=numbers, type="uint8").tolist() == [28, 255]
+    with pytest.raises(kl.errors.InvalidArgumentError, match="single float element"):
+        kl.raw_ops.QuantizeV2(input=x, min_range=np.zeros(2, np.float32), max_range=greatest, T="quint8")

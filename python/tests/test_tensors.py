@@ -319,6 +319,49 @@ def test_a_list_in_itself() -> None:
         kl.constant(value)
 
 
+def nests() -> list[Any]:
+    """Arrays of objects that hold themselves, by themselves or through what they hold."""
+    itself, both, by_list = np.empty(1, object), np.empty((2, 2), object), np.empty(1, object)
+    itself[0] = itself
+    both.fill(both)
+    by_list[0] = [by_list]
+    one, other = np.empty(1, object), np.empty(1, object)
+    one[0], other[0] = other, one
+    by_method = Nested()
+    deep: Any = 1.0
+    for _ in range(1000):
+        deep, inner = np.empty(1, object), deep
+        deep[0] = inner
+    return [itself, both, by_list, one, by_method, deep]
+
+
+class Nested:
+    """What is an array that holds it again."""
+
+    shape = (1,)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        array = np.empty(1, object)
+        array[0] = self
+        return array
+
+
+def test_an_array_in_itself() -> None:
+    for value in nests():
+        for use in (
+            kl.constant,
+            kl.as_tensor,
+            lambda value: kl.constant([value]),
+            lambda value: kl.constant(value, kl.float32),
+            lambda value: kl.constant([1.0]) + value,
+            lambda value: kl.raw_ops.Relu(features=value),
+            lambda value: kl.raw_ops.Pack(values=[value, kl.constant(1.0)]),
+            kl.Variable,
+        ):
+            with pytest.raises(ValueError, match="nested 254 deep at most"):
+                use(value)
+
+
 def test_dtypes_are_not_changed_silently() -> None:
     with pytest.raises(TypeError, match="a float cannot be of dtype int32"):
         kl.constant(1.5, kl.int32)

@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from golden import T, bad, dtypes, i64, one, R, tol
+from golden import T, bad, dtypes, f32, i64, one, R, tol
 
 SEEDS = [(1, 0), (0, 1), (87654321, 7), (-1, 2**40)]
 RATIOS = [(1.0, 1.0), (1.5, 1.7), (1.41, 2.0), (2.5, 3.3), (1.0, 1.9)]
@@ -64,6 +64,16 @@ def gradients():
     out = greatest(x.array, rows.array, columns.array, False)
     flow = values(d, out.shape, 3)
     yield from bad("FractionalMaxPoolGrad", d, "output-differs", [x, T(d, out + 1), flow, rows, columns], risky=True)
+    # What is pooled may begin behind the first row and end before the last sequence does, which may be longer than the output.
+    for tag, r, c in (("late", [1, 2, 4], [2, 3, 4]), ("beyond", [0, 2, 9], [0, 3, 8]), ("longer", [1, 2, 4, 4], [0, 2, 4, 4, 4])):
+        for overlaps in (False, True):
+            yield one("FractionalAvgPoolGrad", d, tag + "-overlapping" * overlaps, [i64([1, 4, 4, 2]), values(d, (1, 2, 2, 2)), i64(r), i64(c)], tol(d), overlapping=overlaps)
+    for tag, shape in (("no-batch", (0, 4, 4, 2)), ("no-rows", (1, 0, 4, 2)), ("no-channels", (1, 4, 4, 0))):
+        none, out = f32(np.zeros(shape)), f32(np.zeros((shape[0], min(shape[1], 2), 2, shape[3])))
+        yield from bad("FractionalAvgPoolGrad", d, tag, [i64(shape), out, i64([0, 2, 4]), i64([0, 2, 4])], risky=True)
+        yield from bad("FractionalMaxPoolGrad", d, tag, [none, out, out, i64([0, 2, 4]), i64([0, 2, 4])], risky=True)
+    for tag, r in (("negative", [-1, 2, 4]), ("short", [0, 2]), ("first-empty", [0, 0, 4])):
+        yield from bad("FractionalAvgPoolGrad", d, tag, [i64([1, 4, 4, 2]), values(d, (1, 2, 2, 2)), i64(r), i64([0, 2, 4])], risky=True)
     for tag, given in (("shape-length", [i64([1, 6, 7]), flow, rows, columns]), ("shape-rank", [i64([[1, 6, 7, 2]]), flow, rows, columns])):
         yield from bad("FractionalAvgPoolGrad", d, tag, given, risky=True)
 

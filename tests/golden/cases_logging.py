@@ -70,7 +70,7 @@ def media():
     yield many("AudioSummaryV2", "float", "values", [([S("a"), f32(np.linspace(-1.5, 1.5, 24).reshape(s)), f32(r)], {"max_outputs": m}) for s in ((4, 6), (2, 6, 2), (1, 24, 1), (1, 2, 12)) for r in (44100, 0.3, 8000.5) for m in (1, 3)])
     yield one("AudioSummaryV2", "float", "none", [S("a"), f32(np.zeros((0, 5))), f32(1)])
     yield many("AudioSummaryV2", "float", "odd", [[S("a"), f32([[1.0]]), f32([8000])], [S("a"), f32(np.zeros((2, 0))), f32(8000)], [S(""), f32([[0.5, np.inf, -np.inf]]), f32(1e9)]])
-    for tag, t, x, r in (("tag", ["a"], [[1.0]], 1), ("rank", "a", [1.0], 1), ("rate", "a", [[1.0]], 0), ("channels", "a", np.zeros((1, 1, 0)), 1)):
+    for tag, t, x, r in (("tag", ["a"], [[1.0]], 1), ("rank", "a", [1.0], 1), ("rate", "a", [[1.0]], 0), ("rate-32", "a", [[1.0]], 2.0 ** 32), ("rate-large", "a", [[1.0]], 1e30), ("channels", "a", np.zeros((1, 1, 0)), 1)):
         yield from bad("AudioSummaryV2", "float", tag, [S(t), f32(x), f32(r)])
     for tag, t, s in (("tag", ["a"], (1, 2, 2, 1)), ("rank", "a", (2, 2, 1)), ("channels", "a", (1, 2, 2, 2))):
         yield from bad("ImageSummary", "float", tag, [S(t), R("float", s)])

@@ -184,6 +184,7 @@ def queue_errors():
     for op in ("FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2"):
         for capacity in (2 ** 31, -2 ** 31 - 1):
             yield error(op, f"capacity-{capacity}", lambda f: queue(f, op=op, capacity=capacity, shapes=[()]).size())
+    yield error("RandomShuffleQueueV2", "min-after-no-capacity", lambda f: queue(f, op="RandomShuffleQueueV2", min_after_dequeue=2 ** 31 - 1, capacity=-1).size())
     yield error("RandomShuffleQueueV2", "min-beyond-int32", lambda f: queue(f, op="RandomShuffleQueueV2", min_after_dequeue=2 ** 31, capacity=-1).size())
     for tag, attrs in (("capacity", {"capacity": 5}), ("shapes", {"shapes": [(2,)]})):
         yield error("FIFOQueueV2", f"shared-{tag}", lambda f: (queue(f, shared_name="golden_clash"), queue(f, shared_name="golden_clash", **attrs).size()))

@@ -166,6 +166,12 @@ pub(crate) trait DatasetIterator: Send {
     /// The next element, or `None` at the end, again and again. After an error the iterator goes on with what comes next.
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>>;
 
+    /// Passes over at most so many elements, as far as they need not be made for it; returns over how many.
+    fn pass(&mut self, count: i64) -> i64 {
+        let _ = count;
+        0
+    }
+
     /// Puts down where it is. It may go on afterwards.
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>>;
 

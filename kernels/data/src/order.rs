@@ -79,6 +79,9 @@ impl Transform for Skip {
         if *left < 0 {
             input.end();
         }
+        if *left > 0 {
+            *left -= input.pass(*left, cx)?;
+        }
         while *left > 0 && !input.is_over() {
             cx.check()?;
             input.next(cx).await?;

@@ -68,6 +68,16 @@ impl<P: Places> DatasetIterator for PlacedIterator<P> {
         Box::pin(std::future::ready(element))
     }
 
+    fn pass(&mut self, count: i64) -> i64 {
+        let end = match self.dataset.places.count() {
+            INFINITE => i64::MAX,
+            end => end,
+        };
+        let passed = count.min(end.saturating_sub(self.at)).max(0);
+        self.at += passed;
+        passed
+    }
+
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
         saved.set("at", self.at);
         Box::pin(std::future::ready(Ok(())))

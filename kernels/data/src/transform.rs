@@ -178,6 +178,14 @@ impl Input {
         Ok(element)
     }
 
+    /// Passes over at most so many elements, as far as they need not be made for it; returns over how many.
+    pub(crate) fn pass(&mut self, count: i64, cx: &Cx) -> Result<i64> {
+        if self.is_to_begin {
+            self.restart(cx)?;
+        }
+        Ok(self.iterator.as_mut().map_or(0, |iterator| iterator.pass(count)))
+    }
+
     /// Whether there are no more elements, as far as was asked.
     pub(crate) fn is_over(&self) -> bool {
         self.iterator.is_none() && !self.is_to_begin

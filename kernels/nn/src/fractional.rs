@@ -127,28 +127,39 @@ struct Windows<'s> {
 }
 
 impl<'s> Windows<'s> {
-    /// Of sequences that fit an output.
+    /// Of sequences that fit an output. As in TensorFlow they may begin behind the first row or column and end behind the last; what
+    /// follows the windows of the output does not count.
     fn new(sequences: [&'s [i64]; 2], input: [usize; 3], output: [usize; 2], is_overlapping: bool) -> Result<Self> {
-        for (axis, name) in ["row_pooling_sequence", "col_pooling_sequence"].into_iter().enumerate() {
-            let (sequence, size, windows) = (sequences[axis], input[axis], output[axis]);
+        let used = |axis: usize, name: &str| {
+            let (sequence, needed) = (sequences[axis], output[axis] + 1);
+            let Some(sequence) = sequence.get(..needed) else {
+                bail!(
+                    InvalidArgument,
+                    "{name} must have {needed} elements, one more than the output has windows, not {}",
+                    sequence.len()
+                );
+            };
             ensure!(
-                sequence.len() == windows + 1,
+                sequence[0] >= 0 && sequence.is_sorted(),
                 InvalidArgument,
-                "{name} must have {} elements, one more than the output has windows, not {}",
-                windows + 1,
-                sequence.len()
+                "{name} must not be negative, and each element at least as great as the one before"
             );
-            let fits = sequence.iter().all(|place| (0..=size as i64).contains(place)) && sequence.is_sorted();
-            ensure!(fits, InvalidArgument, "{name} must rise from 0 to at most {size}, the size of what is pooled");
-        }
-        Ok(Self { rows: sequences[0], columns: sequences[1], input, is_overlapping })
+            ensure!(
+                is_overlapping || sequence.get(1) != Some(&0),
+                InvalidArgument,
+                "{name} must not have its first window end before row or column 0"
+            );
+            Ok(sequence)
+        };
+        let [rows, columns] = [used(0, "row_pooling_sequence")?, used(1, "col_pooling_sequence")?];
+        Ok(Self { rows, columns, input, is_overlapping })
     }
 
-    /// The range of a window along an axis.
+    /// The range of a window along an axis; empty behind what is pooled.
     fn range(&self, axis: usize, window: usize) -> std::ops::Range<usize> {
         let sequence = if axis == 0 { self.rows } else { self.columns };
-        let end = sequence[window + 1] as usize + usize::from(self.is_overlapping);
-        sequence[window] as usize..end.min(self.input[axis])
+        let end = sequence[window + 1].saturating_add(i64::from(self.is_overlapping));
+        sequence[window] as usize..(end as usize).min(self.input[axis])
     }
 
     /// The pixels of a window, each by its first element in an image.
@@ -249,6 +260,9 @@ fn fractional_max_pool_grad<T: RealNumber>(is_overlapping: &bool, ctx: &mut RawC
         flow.shape(),
         input.shape()
     );
+    for (tensor, name) in [(input, "orig_input"), (pooled, "orig_output")] {
+        ensure!(tensor.num_elements() > 0, InvalidArgument, "{name} must not be empty, but it is {}", tensor.shape());
+    }
     let windows = Windows::new(sequences(ctx, 3)?, [height, width, depth], [rows, columns], *is_overlapping)?;
     let mut output = ctx.allocate_output_at(0, input.shape().clone())?;
     let image = height * width * depth;
@@ -320,6 +334,13 @@ where
         "out_backprop, {}, must have batch and channels of orig_input_tensor_shape, {shape}",
         flow.shape()
     );
+    for (shape, name) in [(&shape, "orig_input_tensor_shape"), (flow.shape(), "out_backprop")] {
+        ensure!(
+            !shape.dims().contains(&0),
+            InvalidArgument,
+            "{name} must be positive in all dimensions, but it is {shape}"
+        );
+    }
     let windows = Windows::new(sequences(ctx, 2)?, [height, width, depth], [rows, columns], *is_overlapping)?;
     let mut output = ctx.allocate_output_at(0, shape)?;
     let (image, flows) = (height * width * depth, rows * columns * depth);

@@ -4,7 +4,6 @@ use kernlink::dtype::{Element, Pod, bf16};
 use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
-use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::float16::Float16;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Dequantize, QuantizeV2};
@@ -123,7 +122,13 @@ fn quantize<T: Element + Quantized>(node: &Quantizer, ctx: &mut KernelContext<'_
                 end.shape()
             );
         } else {
-            ensure_scalar(end, name)?;
+            // As in TensorFlow's kernel, of any rank.
+            ensure!(
+                end.num_elements() == 1,
+                InvalidArgument,
+                "If axis is not specified, {name} must contain a single float element, but it is of shape {}",
+                end.shape()
+            );
         }
     }
     ensure!(

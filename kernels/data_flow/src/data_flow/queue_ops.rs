@@ -73,8 +73,10 @@ fn keep(min_after_dequeue: i64, capacity: i64) -> Result<usize> {
     let Ok(keep) = usize::try_from(min_after_dequeue) else {
         bail!(InvalidArgument, "min_after_dequeue {min_after_dequeue} must be >= 0");
     };
+    // Without a capacity it is as large as an int32 can be.
+    let capacity = if capacity < 0 { i64::from(i32::MAX) } else { capacity };
     ensure!(
-        capacity < 0 || min_after_dequeue < capacity,
+        min_after_dequeue < capacity,
         InvalidArgument,
         "min_after_dequeue {min_after_dequeue} must be < capacity {capacity}"
     );

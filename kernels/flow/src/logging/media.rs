@@ -72,6 +72,8 @@ pub(super) fn audio(tag: &[u8], tensor: &Tensor, rate: f32, limit: i64) -> Resul
     let samples = tensor.as_slice::<f32>()?;
     let mut summary = Message::default();
     for index in 0..sounds.min(usize::try_from(limit).unwrap_or(usize::MAX)) {
+        // The file has it in 32 bits.
+        ensure!(rate < u32::MAX as f32, InvalidArgument, "sample_rate must be in (0, 2^32), got: {rate}");
         let (samples, whole_rate) =
             (&samples[index * frames * channels..][..frames * channels], rate.round_ties_even());
         let file = wav::encode(samples, (whole_rate as u32).max(1), channels)?;
