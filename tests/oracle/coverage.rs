@@ -54,7 +54,7 @@ fn text_of(families: &[Family<'_>]) -> String {
 }
 
 fn is_registered(registry: &Registry, op: &str) -> bool {
-    registry.kernels_of(op).iter().any(|kernel| kernel.device == DeviceType::Cpu)
+    registry.kernels_of(op).iter().any(|kernel| kernel.device == kernlink::kernel::CPU)
 }
 
 /// What is wrong with the reasons: ops without one, and reasons for what needs none.
