@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use kernlink::device::DeviceType;
 use kernlink::registry::Registry;
 
 use crate::support;
