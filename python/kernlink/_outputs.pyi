@@ -19,6 +19,10 @@ class AnonymousMemoryCache(NamedTuple):
     handle: Tensor
     deleter: Tensor
 
+class AnonymousMultiDeviceIterator(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
 class AnonymousRandomSeedGenerator(NamedTuple):
     handle: Tensor
     deleter: Tensor
@@ -35,6 +39,11 @@ class BarrierTakeMany(NamedTuple):
     indices: Tensor
     keys: Tensor
     values: list[Tensor]
+
+class Batch(NamedTuple):
+    batched_tensors: list[Tensor]
+    batch_index: Tensor
+    id: Tensor
 
 class BatchNormWithGlobalNormalizationGrad(NamedTuple):
     dx: Tensor
@@ -130,6 +139,12 @@ class ComputeAccidentalHits(NamedTuple):
     indices: Tensor
     ids: Tensor
     weights: Tensor
+
+class CustomAggregator(NamedTuple):
+    output: Tensor
+    min: Tensor
+    max: Tensor
+    histogram: Tensor
 
 class DecodeProtoV2(NamedTuple):
     sizes: Tensor
@@ -512,6 +527,22 @@ class RaggedTensorToSparse(NamedTuple):
     sparse_indices: Tensor
     sparse_values: Tensor
     sparse_dense_shape: Tensor
+
+class ReaderRead(NamedTuple):
+    key: Tensor
+    value: Tensor
+
+class ReaderReadUpTo(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+class ReaderReadUpToV2(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+class ReaderReadV2(NamedTuple):
+    key: Tensor
+    value: Tensor
 
 class RefMerge(NamedTuple):
     output: Tensor

@@ -128,6 +128,22 @@ def anonymous_iterator_v3(
 def anonymous_memory_cache(name: str | None = None) -> _outputs.AnonymousMemoryCache:
     """A cache that goes with its handle."""
 
+def anonymous_multi_device_iterator(
+    devices: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.AnonymousMultiDeviceIterator:
+    """An iterator whose elements several devices get in turn, and that goes with its handle."""
+
+def anonymous_multi_device_iterator_v3(
+    devices: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator whose elements several devices get in turn, and that goes with its handle."""
+
 def anonymous_mutable_dense_hash_table(
     empty_key: TensorLike,
     deleted_key: TensorLike,
@@ -496,6 +512,34 @@ def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
 
+def audio_microfrontend(
+    audio: TensorLike,
+    sample_rate: int = 16000,
+    window_size: int = 25,
+    window_step: int = 10,
+    num_channels: int = 32,
+    upper_band_limit: float = 7500.0,
+    lower_band_limit: float = 125.0,
+    smoothing_bits: int = 10,
+    even_smoothing: float = 0.025,
+    odd_smoothing: float = 0.06,
+    min_signal_remaining: float = 0.05,
+    enable_pcan: bool = False,
+    pcan_strength: float = 0.95,
+    pcan_offset: float = 80.0,
+    gain_bits: int = 21,
+    enable_log: bool = True,
+    scale_shift: int = 6,
+    left_context: int = 0,
+    right_context: int = 0,
+    frame_stride: int = 1,
+    zero_padding: bool = False,
+    out_scale: int = 1,
+    out_type: DTypeLike = _dtypes.uint16,
+    name: str | None = None,
+) -> Tensor:
+    """The loudness of the bands of speech, in whole numbers, as small devices compute it."""
+
 def audio_spectrogram(
     input: TensorLike,
     window_size: int,
@@ -522,6 +566,18 @@ def audio_summary_v2(
     name: str | None = None,
 ) -> Tensor:
     """A summary with sounds, as WAV; the sample rate is an input."""
+
+def auto_shard_dataset(
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    auto_shard_policy: int = 0,
+    num_replicas: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A worker's share of the elements of a dataset."""
 
 def avg_pool(
     value: TensorLike,
@@ -613,6 +669,21 @@ def barrier_take_many(
 ) -> _outputs.BarrierTakeMany:
     """Takes complete elements out of a barrier; waits until there are as many."""
 
+def batch(
+    in_tensors: Sequence[TensorLike],
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    grad_timeout_micros: int,
+    max_enqueued_batches: int = 10,
+    allowed_batch_sizes: Sequence[int] = [],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    batching_queue: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.Batch:
+    """Puts the inputs of several runs together along their first dimension: one of them gets all, the others nothing."""
+
 def batch_cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """[`Cholesky`] of old graphs."""
 
@@ -640,6 +711,30 @@ def batch_dataset_v2(
     name: str | None = None,
 ) -> Tensor:
     """Elements stacked along a new first dimension, `batch_size` at a time."""
+
+def batch_function(
+    in_tensors: Sequence[TensorLike],
+    captured_tensors: Sequence[TensorLike],
+    f: FunctionLike,
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    Tout: Sequence[DTypeLike],
+    max_enqueued_batches: int = 10,
+    allowed_batch_sizes: Sequence[int] = [],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    batching_queue: str | bytes = '',
+    low_priority_max_batch_size: int = 0,
+    low_priority_batch_timeout_micros: int = 0,
+    low_priority_allowed_batch_sizes: Sequence[int] = [],
+    low_priority_max_enqueued_batches: int = 0,
+    mixed_priority_policy: Literal['low_priority_padding_with_max_batch_size', 'low_priority_padding_with_next_allowed_batch_size', 'priority_isolation', 'priority_merge'] = 'low_priority_padding_with_max_batch_size',
+    batch_padding_policy: Literal['PAD_UP', 'BATCH_DOWN', 'MINIMIZE_TPU_COST_PER_REQUEST'] = 'PAD_UP',
+    enable_large_batch_splitting: bool = False,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls a function with the inputs of several runs, put together along their first dimension, and gives each run its part of the results."""
 
 def batch_mat_mul(
     x: TensorLike,
@@ -939,7 +1034,7 @@ def bytes_produced_stats_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told."""
 
 def csr_sparse_matrix_components(
     csr_sparse_matrix: TensorLike,
@@ -958,6 +1053,37 @@ def csr_sparse_matrix_to_sparse_tensor(
     name: str | None = None,
 ) -> _outputs.CSRSparseMatrixToSparseTensor:
     """A sparse matrix as a sparse tensor."""
+
+def csv_dataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
+
+def csv_dataset_v2(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    exclude_cols: TensorLike,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
 
 def ctc_beam_search_decoder(
     inputs: TensorLike,
@@ -1039,6 +1165,29 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 def cholesky_grad(l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of [`Cholesky`]: symmetric matrices."""
 
+def choose_fastest_branch_dataset(
+    input_dataset: TensorLike,
+    ratio_numerator: TensorLike,
+    ratio_denominator: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_elements_per_branch: int,
+    branches: Sequence[FunctionLike],
+    other_arguments_lengths: Sequence[int],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the dataset that a function makes of a dataset: that one of several equal functions which is fastest."""
+
+def choose_fastest_dataset(
+    input_datasets: Sequence[TensorLike],
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of that of several equal datasets which gives them fastest."""
+
 def clip_by_value(
     t: TensorLike,
     clip_value_min: TensorLike,
@@ -1068,6 +1217,24 @@ def complex(real: TensorLike, imag: TensorLike, Tout: DTypeLike = _dtypes.comple
 
 def complex_abs(x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The absolute value."""
+
+def composite_tensor_variant_from_components(
+    components: Sequence[TensorLike],
+    metadata: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The tensors of a composite value in a scalar, with what is known of its type."""
+
+def composite_tensor_variant_to_components(
+    encoded: TensorLike,
+    metadata: str | bytes,
+    Tcomponents: Sequence[DTypeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors of a composite value; it is an error if it is of another type, or if it has others."""
+
+def compress_element(components: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The components of an element as one variant, compressed by Snappy."""
 
 def compute_accidental_hits(
     true_classes: TensorLike,
@@ -1316,6 +1483,17 @@ def cumulative_logsumexp(
 ) -> Tensor:
     """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
 
+def custom_aggregator(
+    input: TensorLike,
+    id: str | bytes,
+    calibration_method: int = 0,
+    num_bins: int = 0,
+    min_percentile: float = 0.0,
+    max_percentile: float = 0.0,
+    name: str | None = None,
+) -> _outputs.CustomAggregator:
+    """Passes values on, with their range and how many of them lie where in it."""
+
 def data_format_dim_map(
     x: TensorLike,
     src_format: str | bytes = 'NHWC',
@@ -1347,6 +1525,14 @@ def dataset_to_single_element(
     name: str | None = None,
 ) -> list[Tensor]:
     """The one element of a dataset."""
+
+def dataset_to_tf_record(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a file of TFRecords."""
 
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
@@ -1468,6 +1654,14 @@ def delete_iterator(handle: TensorLike, deleter: TensorLike, name: str | None = 
 def delete_memory_cache(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
     """Deletes a cache."""
 
+def delete_multi_device_iterator(
+    multi_device_iterator: TensorLike,
+    iterators: Sequence[TensorLike],
+    deleter: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Deletes an iterator of several devices."""
+
 def delete_random_seed_generator(handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
     """Deletes a generator of seeds."""
 
@@ -1507,6 +1701,16 @@ def dense_to_dense_set_operation(
     name: str | None = None,
 ) -> _outputs.DenseToDenseSetOperation:
     """Difference, intersection or union of the sets along the last dimensions of two dense tensors."""
+
+def dense_to_sparse_batch_dataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Tensors of one rank, `batch_size` at a time, as one sparse tensor whose rows they are: a vector of three variants, its indices, values and shape."""
 
 def dense_to_sparse_set_operation(
     set1: TensorLike,
@@ -1600,6 +1804,9 @@ def destroy_resource_op(resource: TensorLike, ignore_lookup_error: bool = True, 
 def destroy_temporary_variable(ref: TensorLike, var_name: str | bytes, name: str | None = None) -> Tensor:
     """The last value of a temporary variable, which ends here."""
 
+def device_index(device_names: Sequence[str | bytes], name: str | None = None) -> Tensor:
+    """The place of the device that the node is on among the types named; their number, if it is none of them."""
+
 def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`."""
 
@@ -1670,6 +1877,9 @@ def draw_bounding_boxes_v2(
     name: str | None = None,
 ) -> Tensor:
     """Images with the outlines of boxes, in colours that are given."""
+
+def dummy_iteration_counter(name: str | None = None) -> Tensor:
+    """A handle that names no counter of iterations."""
 
 def dummy_memory_cache(name: str | None = None) -> Tensor:
     """A handle of no cache."""
@@ -1808,6 +2018,17 @@ def experimental_assert_next_dataset(
 ) -> Tensor:
     """A dataset as it is."""
 
+def experimental_auto_shard_dataset(
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    auto_shard_policy: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A worker's share of the elements of a dataset."""
+
 def experimental_bytes_produced_stats_dataset(
     input_dataset: TensorLike,
     tag: TensorLike,
@@ -1815,10 +2036,52 @@ def experimental_bytes_produced_stats_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told."""
+
+def experimental_csv_dataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
+
+def experimental_choose_fastest_dataset(
+    input_datasets: Sequence[TensorLike],
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of that of several equal datasets which gives them fastest."""
 
 def experimental_dataset_cardinality(input_dataset: TensorLike, name: str | None = None) -> Tensor:
     """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def experimental_dataset_to_tf_record(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a file of TFRecords."""
+
+def experimental_dense_to_sparse_batch_dataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Tensors of one rank, `batch_size` at a time, as one sparse tensor whose rows they are: a vector of three variants, its indices, values and shape."""
 
 def experimental_directed_interleave_dataset(
     selector_input_dataset: TensorLike,
@@ -1857,7 +2120,7 @@ def experimental_group_by_window_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """Elements of the same key, reduced in windows."""
+    """Elements of the same key, reduced in windows. Windows that are not full at the end are reduced as they are, by ascending key."""
 
 def experimental_ignore_errors_dataset(
     input_dataset: TensorLike,
@@ -1878,7 +2141,7 @@ def experimental_latency_stats_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes."""
 
 def experimental_map_and_batch_dataset(
     input_dataset: TensorLike,
@@ -1942,6 +2205,21 @@ def experimental_parallel_interleave_dataset(
 ) -> Tensor:
     """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
 
+def experimental_parse_example_dataset(
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse ones are variants."""
+
 def experimental_private_thread_pool_dataset(
     input_dataset: TensorLike,
     num_threads: TensorLike,
@@ -1960,6 +2238,16 @@ def experimental_random_dataset(
 ) -> Tensor:
     """Random numbers from 0 to 2³² − 1, without end."""
 
+def experimental_rebatch_dataset(
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty."""
+
 def experimental_scan_dataset(
     input_dataset: TensorLike,
     initial_state: Sequence[TensorLike],
@@ -1972,6 +2260,26 @@ def experimental_scan_dataset(
 ) -> Tensor:
     """What a function makes of each element and a state, which it hands on."""
 
+def experimental_set_stats_aggregator_dataset(
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, and `LatencyStatsDataset` and `BytesProducedStatsDataset` in it tell of them."""
+
+def experimental_sleep_dataset(
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, for each of which is waited."""
+
 def experimental_sliding_window_dataset(
     input_dataset: TensorLike,
     window_size: TensorLike,
@@ -1983,6 +2291,16 @@ def experimental_sliding_window_dataset(
 ) -> Tensor:
     """Elements stacked along a new first dimension, in windows that move over a dataset."""
 
+def experimental_stats_aggregator_handle(
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, for `StatsAggregatorSummary`."""
+
+def experimental_stats_aggregator_summary(iterator: TensorLike, name: str | None = None) -> Tensor:
+    """What was collected; nothing of one that writes it."""
+
 def experimental_take_while_dataset(
     input_dataset: TensorLike,
     other_arguments: Sequence[TensorLike],
@@ -1992,6 +2310,25 @@ def experimental_take_while_dataset(
     name: str | None = None,
 ) -> Tensor:
     """The elements before the first for which a function is false."""
+
+def experimental_thread_pool_dataset(
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: its work is done on the threads of the session."""
+
+def experimental_thread_pool_handle(
+    num_threads: int,
+    display_name: str | bytes,
+    max_intra_op_parallelism: int = 1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A pool of threads for datasets."""
 
 def experimental_unbatch_dataset(
     input_dataset: TensorLike,
@@ -2089,6 +2426,9 @@ def fifo_queue_v2(
     name: str | None = None,
 ) -> Tensor:
     """A queue that gives elements in the order in which they came."""
+
+def fact(name: str | None = None) -> Tensor:
+    """A fact about factorials."""
 
 def fake_param(dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A result that a function must have but that is never used."""
@@ -2215,6 +2555,29 @@ def fixed_length_record_dataset_v2(
     name: str | None = None,
 ) -> Tensor:
     """The records of files, which all have one length."""
+
+def fixed_length_record_reader(
+    record_bytes: int,
+    header_bytes: int = 0,
+    footer_bytes: int = 0,
+    hop_bytes: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of records of one length: a record's key is the file's name, a colon, and its number, from 0."""
+
+def fixed_length_record_reader_v2(
+    record_bytes: int,
+    header_bytes: int = 0,
+    footer_bytes: int = 0,
+    hop_bytes: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    encoding: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of records of one length: a record's key is the file's name, a colon, and its number, from 0."""
 
 def fixed_unigram_candidate_sampler(
     true_classes: TensorLike,
@@ -2515,6 +2878,19 @@ def get_session_handle_v2(value: TensorLike, name: str | None = None) -> Tensor:
 def get_session_tensor(handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that the session keeps under a name."""
 
+def global_shuffle_dataset(
+    input_dataset: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, without any of them being held: all that the dataset is made of gives elements by their places."""
+
 def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x > y`. The shapes broadcast."""
 
@@ -2550,7 +2926,7 @@ def group_by_window_dataset(
     metadata: str | bytes = '',
     name: str | None = None,
 ) -> Tensor:
-    """Elements of the same key, reduced in windows."""
+    """Elements of the same key, reduced in windows. Windows that are not full at the end are reduced as they are, by ascending key."""
 
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; the graph's author promises that it is the same in each run."""
@@ -2590,6 +2966,9 @@ def histogram_fixed_width(
 def histogram_summary(tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with a histogram of all values, which must be finite."""
 
+def host_const(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """[`Const`] in the memory of the host, wherever the node is."""
+
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform along the last dimension."""
 
@@ -2628,6 +3007,12 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
 
 def identity_n(input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
     """Passes a list of tensors on, without copying them."""
+
+def identity_reader(container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of what it takes from the queue itself: key and value are both that."""
+
+def identity_reader_v2(container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of what it takes from the queue itself: key and value are both that."""
 
 def if_(
     cond: TensorLike,
@@ -2708,8 +3093,25 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | N
 def in_top_kv2(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """[`InTopK`] with `k` as an input."""
 
+def index_flat_map_dataset(
+    input_dataset: TensorLike,
+    map_func_other_args: Sequence[TensorLike],
+    index_map_func_other_args: Sequence[TensorLike],
+    output_cardinality: TensorLike,
+    map_func: FunctionLike,
+    index_map_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The rows of what a function makes of each element, in the order that another function says."""
+
 def initialize_table(table_handle: TensorLike, keys: TensorLike, values: TensorLike, name: str | None = None) -> Effect:
     """Fills a table that is filled once."""
+
+def initialize_table_from_dataset(table_handle: TensorLike, dataset: TensorLike, name: str | None = None) -> Effect:
+    """Fills a lookup table with the elements of a dataset, pairs of a key and its value, unless it was filled before."""
 
 def initialize_table_from_text_file(
     table_handle: TensorLike,
@@ -2823,6 +3225,9 @@ def iterator_from_string_handle_v2(
 
 def iterator_get_device(resource: TensorLike, name: str | None = None) -> Tensor:
     """The device of an iterator."""
+
+def iterator_get_model_proto(iterator: TensorLike, name: str | None = None) -> Tensor:
+    """The model by which an iterator is tuned: NOT_FOUND, as none is."""
 
 def iterator_get_next(
     iterator: TensorLike,
@@ -2942,7 +3347,7 @@ def latency_stats_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes."""
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
@@ -3022,6 +3427,17 @@ def load_and_remap_matrix(
     name: str | None = None,
 ) -> Tensor:
     """Reads a matrix from a checkpoint, with its rows and columns in another order, and new ones among them."""
+
+def load_dataset(
+    path: TensorLike,
+    reader_func_other_args: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reader_func: FunctionLike,
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a folder that `SaveDataset` wrote."""
 
 def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm. −∞ at zero, NaN below."""
@@ -3184,6 +3600,17 @@ def map_dataset(
     name: str | None = None,
 ) -> Tensor:
     """What a function makes of each element."""
+
+def map_defun(
+    arguments: Sequence[TensorLike],
+    captured_inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    f: FunctionLike,
+    max_intra_op_parallelism: int = 1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """What a function makes of the rows of tensors, stacked."""
 
 def map_incomplete_size(
     dtypes: Sequence[DTypeLike],
@@ -3580,6 +4007,45 @@ def mul(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def mul_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast."""
+
+def multi_device_iterator(
+    devices: Sequence[str | bytes],
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator whose elements several devices get in turn."""
+
+def multi_device_iterator_from_string_handle(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator of several devices that a string names."""
+
+def multi_device_iterator_get_next_from_shard(
+    multi_device_iterator: TensorLike,
+    shard_num: TensorLike,
+    incarnation_id: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of a device; OUT_OF_RANGE at the end."""
+
+def multi_device_iterator_init(
+    dataset: TensorLike,
+    multi_device_iterator: TensorLike,
+    max_buffer_size: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Sets an iterator of several devices to the beginning of a dataset."""
+
+def multi_device_iterator_to_string_handle(multi_device_iterator: TensorLike, name: str | None = None) -> Tensor:
+    """The name of an iterator of several devices as a string."""
 
 def multinomial(
     logits: TensorLike,
@@ -4124,6 +4590,42 @@ def parse_example(
     name: str | None = None,
 ) -> _outputs.ParseExample:
     """The features of serialized Examples as tensors."""
+
+def parse_example_dataset(
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    ragged_keys: Sequence[str | bytes] = [],
+    ragged_value_types: Sequence[DTypeLike] = [],
+    ragged_split_types: Sequence[DTypeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse and ragged ones are variants."""
+
+def parse_example_dataset_v2(
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    ragged_keys: Sequence[str | bytes] = [],
+    ragged_value_types: Sequence[DTypeLike] = [],
+    ragged_split_types: Sequence[DTypeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse and ragged ones are variants."""
 
 def parse_example_v2(
     serialized: TensorLike,
@@ -4968,11 +5470,77 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 def read_variable_op(resource: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """The value of a variable. It stays as it is when the variable changes later."""
 
+def reader_num_records_produced(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of records that a reader gave."""
+
+def reader_num_records_produced_v2(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of records that a reader gave."""
+
+def reader_num_work_units_completed(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of files that a reader has come to the end of."""
+
+def reader_num_work_units_completed_v2(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of files that a reader has come to the end of."""
+
+def reader_read(reader_handle: TensorLike, queue_handle: TensorLike, name: str | None = None) -> _outputs.ReaderRead:
+    """Takes the next record of a reader; waits for the queue when a file has ended."""
+
+def reader_read_up_to(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadUpTo:
+    """Takes the next records of a reader, all of one file: fewer than `num_records` at its end."""
+
+def reader_read_up_to_v2(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadUpToV2:
+    """Takes the next records of a reader, all of one file: fewer than `num_records` at its end."""
+
+def reader_read_v2(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadV2:
+    """Takes the next record of a reader; waits for the queue when a file has ended."""
+
+def reader_reset(reader_handle: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to how it was when it was made."""
+
+def reader_reset_v2(reader_handle: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to how it was when it was made."""
+
+def reader_restore_state(reader_handle: TensorLike, state: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to a state that was serialized."""
+
+def reader_restore_state_v2(reader_handle: TensorLike, state: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to a state that was serialized."""
+
+def reader_serialize_state(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """What a reader has done, as a message; of readers of wholes alone."""
+
+def reader_serialize_state_v2(reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """What a reader has done, as a message; of readers of wholes alone."""
+
 def real(input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The real part."""
 
 def real_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
+
+def rebatch_dataset(
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty."""
 
 def rebatch_dataset_v2(
     input_dataset: TensorLike,
@@ -4989,6 +5557,18 @@ def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
 
 def reciprocal_grad(y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def record_input(
+    file_pattern: str | bytes,
+    file_random_seed: int = 301,
+    file_shuffle_shift_ratio: float = 0.0,
+    file_buffer_size: int = 10000,
+    file_parallelism: int = 16,
+    batch_size: int = 32,
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The next records of TFRecord files, in random order. After the last one it begins again."""
 
 def reduce_dataset(
     input_dataset: TensorLike,
@@ -5062,6 +5642,15 @@ def relu6_grad(gradients: TensorLike, features: TensorLike, name: str | None = N
 
 def relu_grad(gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Relu`: `gradients` where `features` is positive, 0 elsewhere."""
+
+def remote_call(
+    target: TensorLike,
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f` with `args` on another device."""
 
 def remove_kernel(names: TensorLike, name: str | None = None) -> Tensor:
     """Takes kernels out of use while the program runs."""
@@ -5876,6 +6465,30 @@ def sampling_dataset(
 def save(filename: TensorLike, tensor_names: TensorLike, data: Sequence[TensorLike], name: str | None = None) -> Effect:
     """Saves tensors in a file of the first checkpoint format."""
 
+def save_dataset(
+    input_dataset: TensorLike,
+    path: TensorLike,
+    shard_func_other_args: Sequence[TensorLike],
+    shard_func: FunctionLike,
+    compression: str | bytes = '',
+    use_shard_func: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a folder, from which `LoadDataset` reads them."""
+
+def save_dataset_v2(
+    input_dataset: TensorLike,
+    path: TensorLike,
+    shard_func_other_args: Sequence[TensorLike],
+    shard_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    use_shard_func: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them writes to a folder, from which `LoadDataset` reads them."""
+
 def save_slices(
     filename: TensorLike,
     tensor_names: TensorLike,
@@ -6182,6 +6795,17 @@ def set_size(
 ) -> Tensor:
     """The number of different values along the last dimension of a sparse tensor."""
 
+def set_stats_aggregator_dataset(
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, and `LatencyStatsDataset` and `BytesProducedStatsDataset` in it tell of them."""
+
 def shape(input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
     """The shape of `input`, as a vector."""
 
@@ -6306,6 +6930,15 @@ def skip_dataset(
 ) -> Tensor:
     """What comes after the first `count` elements of a dataset; nothing if it is −1."""
 
+def sleep_dataset(
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, for each of which is waited."""
+
 def slice(input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """The block of `input` that begins at `begin` and has the given size."""
 
@@ -6323,6 +6956,34 @@ def sliding_window_dataset(
 
 def snapshot(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def snapshot_chunk_dataset(
+    chunk_file: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of one file of a snapshot."""
+
+def snapshot_dataset_reader(
+    shard_dir: TensorLike,
+    start_index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    version: int,
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of one shard of a snapshot."""
+
+def snapshot_nested_dataset_reader(
+    inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Datasets as the elements of one."""
 
 def sobol_sample(
     dim: TensorLike,
@@ -7446,6 +8107,40 @@ def static_regex_replace(
 ) -> Tensor:
     """Each string with matches of a regular expression replaced; the expression is an attr."""
 
+def stats_aggregator_handle(
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, for `StatsAggregatorSummary`."""
+
+def stats_aggregator_handle_v2(
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, and writes it as `StatsAggregatorSetSummaryWriter` says."""
+
+def stats_aggregator_set_summary_writer(
+    stats_aggregator: TensorLike,
+    summary: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Has what is collected written as summaries."""
+
+def stats_aggregator_summary(iterator: TensorLike, name: str | None = None) -> Tensor:
+    """What was collected; nothing of one that writes it."""
+
+def stochastic_cast_to_int(
+    input: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    Tout: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers rounded up or down at random, the nearer the likelier, to integers; what is beyond these is cut, NaN becomes 0."""
+
 def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; to gradients it is a constant."""
 
@@ -7622,6 +8317,22 @@ def tf_record_dataset_v2(
     name: str | None = None,
 ) -> Tensor:
     """The records of TFRecord files."""
+
+def tf_record_reader(
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of TFRecords: a record's key is the file's name, a colon, and where it begins, in bytes."""
+
+def tf_record_reader_v2(
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of TFRecords: a record's key is the file's name, a colon, and where it begins, in bytes."""
 
 def take_dataset(
     input_dataset: TensorLike,
@@ -8187,6 +8898,41 @@ def text_line_dataset(
 ) -> Tensor:
     """The lines of text files, without their ends."""
 
+def text_line_reader(
+    skip_header_lines: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of lines: a record's key is the file's name, a colon, and the number of the line, from 1."""
+
+def text_line_reader_v2(
+    skip_header_lines: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of lines: a record's key is the file's name, a colon, and the number of the line, from 1."""
+
+def thread_pool_dataset(
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: its work is done on the threads of the session."""
+
+def thread_pool_handle(
+    num_threads: int,
+    display_name: str | bytes,
+    max_intra_op_parallelism: int = 1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A pool of threads for datasets."""
+
 def thread_unsafe_unigram_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -8259,6 +9005,17 @@ def truncated_normal(
 ) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
 
+def unbatch(
+    batched_tensor: TensorLike,
+    batch_index: TensorLike,
+    id: TensorLike,
+    timeout_micros: int,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Gives each of the runs that were put together by `Batch` its part of a result."""
+
 def unbatch_dataset(
     input_dataset: TensorLike,
     output_types: Sequence[DTypeLike],
@@ -8267,6 +9024,25 @@ def unbatch_dataset(
     name: str | None = None,
 ) -> Tensor:
     """The rows of each element, as elements."""
+
+def unbatch_grad(
+    original_input: TensorLike,
+    batch_index: TensorLike,
+    grad: TensorLike,
+    id: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Unbatch`: puts the gradients of several runs together for the one that got the batch."""
+
+def uncompress_element(
+    compressed: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The components of an element that `CompressElement` compressed."""
 
 def unicode_decode(
     input: TensorLike,
@@ -8628,6 +9404,16 @@ def variable_v2(
 ) -> Tensor:
     """A variable that other nodes change through references; it lives as long as the session."""
 
+def weighted_flat_map_dataset(
+    input_datasets: Sequence[TensorLike],
+    weights: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of several datasets one after the other, of each as many as its weight says, so that one of them is used up."""
+
 def where(condition: TensorLike, name: str | None = None) -> Tensor:
     """The indices of the elements that are not zero or false, in row-major order: a matrix with a row for each of them."""
 
@@ -8640,6 +9426,12 @@ def while_(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
+
+def whole_file_reader(container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of files as wholes: a record's key is the file's name."""
+
+def whole_file_reader_v2(container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of files as wholes: a record's key is the file's name."""
 
 def window_dataset(
     input_dataset: TensorLike,

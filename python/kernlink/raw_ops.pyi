@@ -137,6 +137,24 @@ def AnonymousIteratorV3(
 def AnonymousMemoryCache(*, name: str | None = None) -> _outputs.AnonymousMemoryCache:
     """A cache that goes with its handle."""
 
+def AnonymousMultiDeviceIterator(
+    *,
+    devices: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> _outputs.AnonymousMultiDeviceIterator:
+    """An iterator whose elements several devices get in turn, and that goes with its handle."""
+
+def AnonymousMultiDeviceIteratorV3(
+    *,
+    devices: Sequence[str | bytes],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator whose elements several devices get in turn, and that goes with its handle."""
+
 def AnonymousMutableDenseHashTable(
     *,
     empty_key: TensorLike,
@@ -534,6 +552,35 @@ def Atan2(*, y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 def Atanh(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond."""
 
+def AudioMicrofrontend(
+    *,
+    audio: TensorLike,
+    sample_rate: int = 16000,
+    window_size: int = 25,
+    window_step: int = 10,
+    num_channels: int = 32,
+    upper_band_limit: float = 7500.0,
+    lower_band_limit: float = 125.0,
+    smoothing_bits: int = 10,
+    even_smoothing: float = 0.025,
+    odd_smoothing: float = 0.06,
+    min_signal_remaining: float = 0.05,
+    enable_pcan: bool = False,
+    pcan_strength: float = 0.95,
+    pcan_offset: float = 80.0,
+    gain_bits: int = 21,
+    enable_log: bool = True,
+    scale_shift: int = 6,
+    left_context: int = 0,
+    right_context: int = 0,
+    frame_stride: int = 1,
+    zero_padding: bool = False,
+    out_scale: int = 1,
+    out_type: DTypeLike = _dtypes.uint16,
+    name: str | None = None,
+) -> Tensor:
+    """The loudness of the bands of speech, in whole numbers, as small devices compute it."""
+
 def AudioSpectrogram(
     *,
     input: TensorLike,
@@ -563,6 +610,19 @@ def AudioSummaryV2(
     name: str | None = None,
 ) -> Tensor:
     """A summary with sounds, as WAV; the sample rate is an input."""
+
+def AutoShardDataset(
+    *,
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    auto_shard_policy: int = 0,
+    num_replicas: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A worker's share of the elements of a dataset."""
 
 def AvgPool(
     *,
@@ -662,6 +722,22 @@ def BarrierTakeMany(
 ) -> _outputs.BarrierTakeMany:
     """Takes complete elements out of a barrier; waits until there are as many."""
 
+def Batch(
+    *,
+    in_tensors: Sequence[TensorLike],
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    grad_timeout_micros: int,
+    max_enqueued_batches: int = 10,
+    allowed_batch_sizes: Sequence[int] = [],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    batching_queue: str | bytes = '',
+    name: str | None = None,
+) -> _outputs.Batch:
+    """Puts the inputs of several runs together along their first dimension: one of them gets all, the others nothing."""
+
 def BatchCholesky(*, input: TensorLike, name: str | None = None) -> Tensor:
     """[`Cholesky`] of old graphs."""
 
@@ -691,6 +767,31 @@ def BatchDatasetV2(
     name: str | None = None,
 ) -> Tensor:
     """Elements stacked along a new first dimension, `batch_size` at a time."""
+
+def BatchFunction(
+    *,
+    in_tensors: Sequence[TensorLike],
+    captured_tensors: Sequence[TensorLike],
+    f: FunctionLike,
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    Tout: Sequence[DTypeLike],
+    max_enqueued_batches: int = 10,
+    allowed_batch_sizes: Sequence[int] = [],
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    batching_queue: str | bytes = '',
+    low_priority_max_batch_size: int = 0,
+    low_priority_batch_timeout_micros: int = 0,
+    low_priority_allowed_batch_sizes: Sequence[int] = [],
+    low_priority_max_enqueued_batches: int = 0,
+    mixed_priority_policy: Literal['low_priority_padding_with_max_batch_size', 'low_priority_padding_with_next_allowed_batch_size', 'priority_isolation', 'priority_merge'] = 'low_priority_padding_with_max_batch_size',
+    batch_padding_policy: Literal['PAD_UP', 'BATCH_DOWN', 'MINIMIZE_TPU_COST_PER_REQUEST'] = 'PAD_UP',
+    enable_large_batch_splitting: bool = False,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls a function with the inputs of several runs, put together along their first dimension, and gives each run its part of the results."""
 
 def BatchMatMul(
     *,
@@ -1007,7 +1108,7 @@ def BytesProducedStatsDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told."""
 
 def CSRSparseMatrixComponents(
     *,
@@ -1028,6 +1129,39 @@ def CSRSparseMatrixToSparseTensor(
     name: str | None = None,
 ) -> _outputs.CSRSparseMatrixToSparseTensor:
     """A sparse matrix as a sparse tensor."""
+
+def CSVDataset(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
+
+def CSVDatasetV2(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    exclude_cols: TensorLike,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
 
 def CTCBeamSearchDecoder(
     *,
@@ -1115,6 +1249,31 @@ def Cholesky(*, input: TensorLike, name: str | None = None) -> Tensor:
 def CholeskyGrad(*, l: TensorLike, grad: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of [`Cholesky`]: symmetric matrices."""
 
+def ChooseFastestBranchDataset(
+    *,
+    input_dataset: TensorLike,
+    ratio_numerator: TensorLike,
+    ratio_denominator: TensorLike,
+    other_arguments: Sequence[TensorLike],
+    num_elements_per_branch: int,
+    branches: Sequence[FunctionLike],
+    other_arguments_lengths: Sequence[int],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of the dataset that a function makes of a dataset: that one of several equal functions which is fastest."""
+
+def ChooseFastestDataset(
+    *,
+    input_datasets: Sequence[TensorLike],
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of that of several equal datasets which gives them fastest."""
+
 def ClipByValue(
     *,
     t: TensorLike,
@@ -1152,6 +1311,26 @@ def Complex(
 
 def ComplexAbs(*, x: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The absolute value."""
+
+def CompositeTensorVariantFromComponents(
+    *,
+    components: Sequence[TensorLike],
+    metadata: str | bytes,
+    name: str | None = None,
+) -> Tensor:
+    """The tensors of a composite value in a scalar, with what is known of its type."""
+
+def CompositeTensorVariantToComponents(
+    *,
+    encoded: TensorLike,
+    metadata: str | bytes,
+    Tcomponents: Sequence[DTypeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors of a composite value; it is an error if it is of another type, or if it has others."""
+
+def CompressElement(*, components: Sequence[TensorLike], name: str | None = None) -> Tensor:
+    """The components of an element as one variant, compressed by Snappy."""
 
 def ComputeAccidentalHits(
     *,
@@ -1419,6 +1598,18 @@ def CumulativeLogsumexp(
 ) -> Tensor:
     """Logarithms of the sums of the exponentials of all elements up to each one along a dimension."""
 
+def CustomAggregator(
+    *,
+    input: TensorLike,
+    id: str | bytes,
+    calibration_method: int = 0,
+    num_bins: int = 0,
+    min_percentile: float = 0.0,
+    max_percentile: float = 0.0,
+    name: str | None = None,
+) -> _outputs.CustomAggregator:
+    """Passes values on, with their range and how many of them lie where in it."""
+
 def DataFormatDimMap(
     *,
     x: TensorLike,
@@ -1454,6 +1645,15 @@ def DatasetToSingleElement(
     name: str | None = None,
 ) -> list[Tensor]:
     """The one element of a dataset."""
+
+def DatasetToTFRecord(
+    *,
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a file of TFRecords."""
 
 def Dawsn(*, x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x²)` times the integral of `exp(t²)` from 0 to `x`."""
@@ -1584,6 +1784,15 @@ def DeleteIterator(*, handle: TensorLike, deleter: TensorLike, name: str | None 
 def DeleteMemoryCache(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
     """Deletes a cache."""
 
+def DeleteMultiDeviceIterator(
+    *,
+    multi_device_iterator: TensorLike,
+    iterators: Sequence[TensorLike],
+    deleter: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Deletes an iterator of several devices."""
+
 def DeleteRandomSeedGenerator(*, handle: TensorLike, deleter: TensorLike, name: str | None = None) -> Effect:
     """Deletes a generator of seeds."""
 
@@ -1626,6 +1835,17 @@ def DenseToDenseSetOperation(
     name: str | None = None,
 ) -> _outputs.DenseToDenseSetOperation:
     """Difference, intersection or union of the sets along the last dimensions of two dense tensors."""
+
+def DenseToSparseBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Tensors of one rank, `batch_size` at a time, as one sparse tensor whose rows they are: a vector of three variants, its indices, values and shape."""
 
 def DenseToSparseSetOperation(
     *,
@@ -1727,6 +1947,9 @@ def DestroyResourceOp(*, resource: TensorLike, ignore_lookup_error: bool = True,
 def DestroyTemporaryVariable(*, ref: TensorLike, var_name: str | bytes, name: str | None = None) -> Tensor:
     """The last value of a temporary variable, which ends here."""
 
+def DeviceIndex(*, device_names: Sequence[str | bytes], name: str | None = None) -> Tensor:
+    """The place of the device that the node is on among the types named; their number, if it is none of them."""
+
 def Diag(*, diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`."""
 
@@ -1802,6 +2025,9 @@ def DrawBoundingBoxesV2(
     name: str | None = None,
 ) -> Tensor:
     """Images with the outlines of boxes, in colours that are given."""
+
+def DummyIterationCounter(*, name: str | None = None) -> Tensor:
+    """A handle that names no counter of iterations."""
 
 def DummyMemoryCache(*, name: str | None = None) -> Tensor:
     """A handle of no cache."""
@@ -1947,6 +2173,18 @@ def ExperimentalAssertNextDataset(
 ) -> Tensor:
     """A dataset as it is."""
 
+def ExperimentalAutoShardDataset(
+    *,
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    auto_shard_policy: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """A worker's share of the elements of a dataset."""
+
 def ExperimentalBytesProducedStatsDataset(
     *,
     input_dataset: TensorLike,
@@ -1955,10 +2193,56 @@ def ExperimentalBytesProducedStatsDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, of whose bytes `SetStatsAggregatorDataset` is told."""
+
+def ExperimentalCSVDataset(
+    *,
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The records of files of comma-separated values, a scalar for each column."""
+
+def ExperimentalChooseFastestDataset(
+    *,
+    input_datasets: Sequence[TensorLike],
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of that of several equal datasets which gives them fastest."""
 
 def ExperimentalDatasetCardinality(*, input_dataset: TensorLike, name: str | None = None) -> Tensor:
     """How many elements a dataset has: −1 without end, −2 if it is not known."""
+
+def ExperimentalDatasetToTFRecord(
+    *,
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a file of TFRecords."""
+
+def ExperimentalDenseToSparseBatchDataset(
+    *,
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Tensors of one rank, `batch_size` at a time, as one sparse tensor whose rows they are: a vector of three variants, its indices, values and shape."""
 
 def ExperimentalDirectedInterleaveDataset(
     *,
@@ -2000,7 +2284,7 @@ def ExperimentalGroupByWindowDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """Elements of the same key, reduced in windows."""
+    """Elements of the same key, reduced in windows. Windows that are not full at the end are reduced as they are, by ascending key."""
 
 def ExperimentalIgnoreErrorsDataset(
     *,
@@ -2023,7 +2307,7 @@ def ExperimentalLatencyStatsDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes."""
 
 def ExperimentalMapAndBatchDataset(
     *,
@@ -2092,6 +2376,22 @@ def ExperimentalParallelInterleaveDataset(
 ) -> Tensor:
     """The elements of the datasets that a function makes of the elements, of several datasets in turn, which are made ahead."""
 
+def ExperimentalParseExampleDataset(
+    *,
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse ones are variants."""
+
 def ExperimentalPrivateThreadPoolDataset(
     *,
     input_dataset: TensorLike,
@@ -2112,6 +2412,17 @@ def ExperimentalRandomDataset(
 ) -> Tensor:
     """Random numbers from 0 to 2³² − 1, without end."""
 
+def ExperimentalRebatchDataset(
+    *,
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty."""
+
 def ExperimentalScanDataset(
     *,
     input_dataset: TensorLike,
@@ -2125,6 +2436,28 @@ def ExperimentalScanDataset(
 ) -> Tensor:
     """What a function makes of each element and a state, which it hands on."""
 
+def ExperimentalSetStatsAggregatorDataset(
+    *,
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, and `LatencyStatsDataset` and `BytesProducedStatsDataset` in it tell of them."""
+
+def ExperimentalSleepDataset(
+    *,
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, for each of which is waited."""
+
 def ExperimentalSlidingWindowDataset(
     *,
     input_dataset: TensorLike,
@@ -2137,6 +2470,17 @@ def ExperimentalSlidingWindowDataset(
 ) -> Tensor:
     """Elements stacked along a new first dimension, in windows that move over a dataset."""
 
+def ExperimentalStatsAggregatorHandle(
+    *,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, for `StatsAggregatorSummary`."""
+
+def ExperimentalStatsAggregatorSummary(*, iterator: TensorLike, name: str | None = None) -> Tensor:
+    """What was collected; nothing of one that writes it."""
+
 def ExperimentalTakeWhileDataset(
     *,
     input_dataset: TensorLike,
@@ -2147,6 +2491,27 @@ def ExperimentalTakeWhileDataset(
     name: str | None = None,
 ) -> Tensor:
     """The elements before the first for which a function is false."""
+
+def ExperimentalThreadPoolDataset(
+    *,
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: its work is done on the threads of the session."""
+
+def ExperimentalThreadPoolHandle(
+    *,
+    num_threads: int,
+    display_name: str | bytes,
+    max_intra_op_parallelism: int = 1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A pool of threads for datasets."""
 
 def ExperimentalUnbatchDataset(
     *,
@@ -2257,6 +2622,9 @@ def FIFOQueueV2(
     name: str | None = None,
 ) -> Tensor:
     """A queue that gives elements in the order in which they came."""
+
+def Fact(*, name: str | None = None) -> Tensor:
+    """A fact about factorials."""
 
 def FakeParam(*, dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A result that a function must have but that is never used."""
@@ -2394,6 +2762,31 @@ def FixedLengthRecordDatasetV2(
     name: str | None = None,
 ) -> Tensor:
     """The records of files, which all have one length."""
+
+def FixedLengthRecordReader(
+    *,
+    record_bytes: int,
+    header_bytes: int = 0,
+    footer_bytes: int = 0,
+    hop_bytes: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of records of one length: a record's key is the file's name, a colon, and its number, from 0."""
+
+def FixedLengthRecordReaderV2(
+    *,
+    record_bytes: int,
+    header_bytes: int = 0,
+    footer_bytes: int = 0,
+    hop_bytes: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    encoding: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of records of one length: a record's key is the file's name, a colon, and its number, from 0."""
 
 def FixedUnigramCandidateSampler(
     *,
@@ -2722,6 +3115,20 @@ def GetSessionHandleV2(*, value: TensorLike, name: str | None = None) -> Tensor:
 def GetSessionTensor(*, handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that the session keeps under a name."""
 
+def GlobalShuffleDataset(
+    *,
+    input_dataset: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool = True,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset in random order, without any of them being held: all that the dataset is made of gives elements by their places."""
+
 def Greater(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether `x > y`. The shapes broadcast."""
 
@@ -2759,7 +3166,7 @@ def GroupByWindowDataset(
     metadata: str | bytes = '',
     name: str | None = None,
 ) -> Tensor:
-    """Elements of the same key, reduced in windows."""
+    """Elements of the same key, reduced in windows. Windows that are not full at the end are reduced as they are, by ascending key."""
 
 def GuaranteeConst(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; the graph's author promises that it is the same in each run."""
@@ -2802,6 +3209,9 @@ def HistogramFixedWidth(
 def HistogramSummary(*, tag: TensorLike, values: TensorLike, name: str | None = None) -> Tensor:
     """A summary with a histogram of all values, which must be finite."""
 
+def HostConst(*, value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+    """[`Const`] in the memory of the host, wherever the node is."""
+
 def IFFT(*, input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform along the last dimension."""
 
@@ -2843,6 +3253,12 @@ def Identity(*, input: TensorLike, name: str | None = None) -> Tensor:
 
 def IdentityN(*, input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
     """Passes a list of tensors on, without copying them."""
+
+def IdentityReader(*, container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of what it takes from the queue itself: key and value are both that."""
+
+def IdentityReaderV2(*, container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of what it takes from the queue itself: key and value are both that."""
 
 def If(
     *,
@@ -2929,6 +3345,21 @@ def InTopK(*, predictions: TensorLike, targets: TensorLike, k: int, name: str | 
 def InTopKV2(*, predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """[`InTopK`] with `k` as an input."""
 
+def IndexFlatMapDataset(
+    *,
+    input_dataset: TensorLike,
+    map_func_other_args: Sequence[TensorLike],
+    index_map_func_other_args: Sequence[TensorLike],
+    output_cardinality: TensorLike,
+    map_func: FunctionLike,
+    index_map_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The rows of what a function makes of each element, in the order that another function says."""
+
 def InitializeTable(
     *,
     table_handle: TensorLike,
@@ -2937,6 +3368,9 @@ def InitializeTable(
     name: str | None = None,
 ) -> Effect:
     """Fills a table that is filled once."""
+
+def InitializeTableFromDataset(*, table_handle: TensorLike, dataset: TensorLike, name: str | None = None) -> Effect:
+    """Fills a lookup table with the elements of a dataset, pairs of a key and its value, unless it was filled before."""
 
 def InitializeTableFromTextFile(
     *,
@@ -3058,6 +3492,9 @@ def IteratorFromStringHandleV2(
 
 def IteratorGetDevice(*, resource: TensorLike, name: str | None = None) -> Tensor:
     """The device of an iterator."""
+
+def IteratorGetModelProto(*, iterator: TensorLike, name: str | None = None) -> Tensor:
+    """The model by which an iterator is tuned: NOT_FOUND, as none is."""
 
 def IteratorGetNext(
     *,
@@ -3187,7 +3624,7 @@ def LatencyStatsDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is recorded."""
+    """The elements of a dataset, and `SetStatsAggregatorDataset` is told how long each takes."""
 
 def LeakyRelu(*, features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`features` where positive, `alpha * features` elsewhere."""
@@ -3278,6 +3715,18 @@ def LoadAndRemapMatrix(
     name: str | None = None,
 ) -> Tensor:
     """Reads a matrix from a checkpoint, with its rows and columns in another order, and new ones among them."""
+
+def LoadDataset(
+    *,
+    path: TensorLike,
+    reader_func_other_args: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reader_func: FunctionLike,
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a folder that `SaveDataset` wrote."""
 
 def Log(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm. −∞ at zero, NaN below."""
@@ -3453,6 +3902,18 @@ def MapDataset(
     name: str | None = None,
 ) -> Tensor:
     """What a function makes of each element."""
+
+def MapDefun(
+    *,
+    arguments: Sequence[TensorLike],
+    captured_inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    f: FunctionLike,
+    max_intra_op_parallelism: int = 1,
+    name: str | None = None,
+) -> list[Tensor]:
+    """What a function makes of the rows of tensors, stacked."""
 
 def MapIncompleteSize(
     *,
@@ -3880,6 +4341,49 @@ def Mul(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def MulNoNan(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast."""
+
+def MultiDeviceIterator(
+    *,
+    devices: Sequence[str | bytes],
+    shared_name: str | bytes,
+    container: str | bytes,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """An iterator whose elements several devices get in turn."""
+
+def MultiDeviceIteratorFromStringHandle(
+    *,
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] = [],
+    output_shapes: Sequence[ShapeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """The iterator of several devices that a string names."""
+
+def MultiDeviceIteratorGetNextFromShard(
+    *,
+    multi_device_iterator: TensorLike,
+    shard_num: TensorLike,
+    incarnation_id: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The next element of a device; OUT_OF_RANGE at the end."""
+
+def MultiDeviceIteratorInit(
+    *,
+    dataset: TensorLike,
+    multi_device_iterator: TensorLike,
+    max_buffer_size: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Sets an iterator of several devices to the beginning of a dataset."""
+
+def MultiDeviceIteratorToStringHandle(*, multi_device_iterator: TensorLike, name: str | None = None) -> Tensor:
+    """The name of an iterator of several devices as a string."""
 
 def Multinomial(
     *,
@@ -4467,6 +4971,44 @@ def ParseExample(
     name: str | None = None,
 ) -> _outputs.ParseExample:
     """The features of serialized Examples as tensors."""
+
+def ParseExampleDataset(
+    *,
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool = False,
+    ragged_keys: Sequence[str | bytes] = [],
+    ragged_value_types: Sequence[DTypeLike] = [],
+    ragged_split_types: Sequence[DTypeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse and ragged ones are variants."""
+
+def ParseExampleDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike],
+    sparse_keys: Sequence[str | bytes],
+    dense_keys: Sequence[str | bytes],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    deterministic: str | bytes = 'default',
+    ragged_keys: Sequence[str | bytes] = [],
+    ragged_value_types: Sequence[DTypeLike] = [],
+    ragged_split_types: Sequence[DTypeLike] = [],
+    name: str | None = None,
+) -> Tensor:
+    """Examples parsed to tensors, which are in the order of the features' names; sparse and ragged ones are variants."""
 
 def ParseExampleV2(
     *,
@@ -5388,11 +5930,81 @@ def ReadFile(*, filename: TensorLike, name: str | None = None) -> Tensor:
 def ReadVariableOp(*, resource: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """The value of a variable. It stays as it is when the variable changes later."""
 
+def ReaderNumRecordsProduced(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of records that a reader gave."""
+
+def ReaderNumRecordsProducedV2(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of records that a reader gave."""
+
+def ReaderNumWorkUnitsCompleted(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of files that a reader has come to the end of."""
+
+def ReaderNumWorkUnitsCompletedV2(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """The number of files that a reader has come to the end of."""
+
+def ReaderRead(*, reader_handle: TensorLike, queue_handle: TensorLike, name: str | None = None) -> _outputs.ReaderRead:
+    """Takes the next record of a reader; waits for the queue when a file has ended."""
+
+def ReaderReadUpTo(
+    *,
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadUpTo:
+    """Takes the next records of a reader, all of one file: fewer than `num_records` at its end."""
+
+def ReaderReadUpToV2(
+    *,
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadUpToV2:
+    """Takes the next records of a reader, all of one file: fewer than `num_records` at its end."""
+
+def ReaderReadV2(
+    *,
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    name: str | None = None,
+) -> _outputs.ReaderReadV2:
+    """Takes the next record of a reader; waits for the queue when a file has ended."""
+
+def ReaderReset(*, reader_handle: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to how it was when it was made."""
+
+def ReaderResetV2(*, reader_handle: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to how it was when it was made."""
+
+def ReaderRestoreState(*, reader_handle: TensorLike, state: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to a state that was serialized."""
+
+def ReaderRestoreStateV2(*, reader_handle: TensorLike, state: TensorLike, name: str | None = None) -> Effect:
+    """Sets a reader to a state that was serialized."""
+
+def ReaderSerializeState(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """What a reader has done, as a message; of readers of wholes alone."""
+
+def ReaderSerializeStateV2(*, reader_handle: TensorLike, name: str | None = None) -> Tensor:
+    """What a reader has done, as a message; of readers of wholes alone."""
+
 def Real(*, input: TensorLike, Tout: DTypeLike = _dtypes.float32, name: str | None = None) -> Tensor:
     """The real part."""
 
 def RealDiv(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient of floats or complex numbers, `x / y`. The shapes broadcast."""
+
+def RebatchDataset(
+    *,
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Each batch cut to `num_replicas` batches of equal size, the last of which may be smaller or empty."""
 
 def RebatchDatasetV2(
     *,
@@ -5410,6 +6022,19 @@ def Reciprocal(*, x: TensorLike, name: str | None = None) -> Tensor:
 
 def ReciprocalGrad(*, y: TensorLike, dy: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Reciprocal`: `-dy * y²`. Of complex numbers the conjugate of `y` counts."""
+
+def RecordInput(
+    *,
+    file_pattern: str | bytes,
+    file_random_seed: int = 301,
+    file_shuffle_shift_ratio: float = 0.0,
+    file_buffer_size: int = 10000,
+    file_parallelism: int = 16,
+    batch_size: int = 32,
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The next records of TFRecord files, in random order. After the last one it begins again."""
 
 def ReduceDataset(
     *,
@@ -5487,6 +6112,16 @@ def Relu6Grad(*, gradients: TensorLike, features: TensorLike, name: str | None =
 
 def ReluGrad(*, gradients: TensorLike, features: TensorLike, name: str | None = None) -> Tensor:
     """The gradient of `Relu`: `gradients` where `features` is positive, 0 elsewhere."""
+
+def RemoteCall(
+    *,
+    target: TensorLike,
+    args: Sequence[TensorLike],
+    Tout: Sequence[DTypeLike],
+    f: FunctionLike,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls `f` with `args` on another device."""
 
 def RemoveKernel(*, names: TensorLike, name: str | None = None) -> Tensor:
     """Takes kernels out of use while the program runs."""
@@ -6374,6 +7009,32 @@ def Save(
 ) -> Effect:
     """Saves tensors in a file of the first checkpoint format."""
 
+def SaveDataset(
+    *,
+    input_dataset: TensorLike,
+    path: TensorLike,
+    shard_func_other_args: Sequence[TensorLike],
+    shard_func: FunctionLike,
+    compression: str | bytes = '',
+    use_shard_func: bool = True,
+    name: str | None = None,
+) -> Effect:
+    """Writes the elements of a dataset to a folder, from which `LoadDataset` reads them."""
+
+def SaveDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    path: TensorLike,
+    shard_func_other_args: Sequence[TensorLike],
+    shard_func: FunctionLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    use_shard_func: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them writes to a folder, from which `LoadDataset` reads them."""
+
 def SaveSlices(
     *,
     filename: TensorLike,
@@ -6710,6 +7371,18 @@ def SetSize(
 ) -> Tensor:
     """The number of different values along the last dimension of a sparse tensor."""
 
+def SetStatsAggregatorDataset(
+    *,
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, and `LatencyStatsDataset` and `BytesProducedStatsDataset` in it tell of them."""
+
 def Shape(*, input: TensorLike, out_type: DTypeLike = _dtypes.int32, name: str | None = None) -> Tensor:
     """The shape of `input`, as a vector."""
 
@@ -6847,6 +7520,16 @@ def SkipDataset(
 ) -> Tensor:
     """What comes after the first `count` elements of a dataset; nothing if it is −1."""
 
+def SleepDataset(
+    *,
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, for each of which is waited."""
+
 def Slice(*, input: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """The block of `input` that begins at `begin` and has the given size."""
 
@@ -6865,6 +7548,37 @@ def SlidingWindowDataset(
 
 def Snapshot(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes on a copy of `input` that later writes to its buffer do not reach."""
+
+def SnapshotChunkDataset(
+    *,
+    chunk_file: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of one file of a snapshot."""
+
+def SnapshotDatasetReader(
+    *,
+    shard_dir: TensorLike,
+    start_index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    version: int,
+    compression: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of one shard of a snapshot."""
+
+def SnapshotNestedDatasetReader(
+    *,
+    inputs: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """Datasets as the elements of one."""
 
 def SobolSample(
     *,
@@ -8089,6 +8803,44 @@ def StaticRegexReplace(
 ) -> Tensor:
     """Each string with matches of a regular expression replaced; the expression is an attr."""
 
+def StatsAggregatorHandle(
+    *,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, for `StatsAggregatorSummary`."""
+
+def StatsAggregatorHandleV2(
+    *,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Collects what is told of datasets, and writes it as `StatsAggregatorSetSummaryWriter` says."""
+
+def StatsAggregatorSetSummaryWriter(
+    *,
+    stats_aggregator: TensorLike,
+    summary: TensorLike,
+    name: str | None = None,
+) -> Effect:
+    """Has what is collected written as summaries."""
+
+def StatsAggregatorSummary(*, iterator: TensorLike, name: str | None = None) -> Tensor:
+    """What was collected; nothing of one that writes it."""
+
+def StochasticCastToInt(
+    *,
+    input: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: TensorLike,
+    Tout: DTypeLike,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers rounded up or down at random, the nearer the likelier, to integers; what is beyond these is cut, NaN becomes 0."""
+
 def StopGradient(*, input: TensorLike, name: str | None = None) -> Tensor:
     """Passes `input` on; to gradients it is a constant."""
 
@@ -8279,6 +9031,24 @@ def TFRecordDatasetV2(
     name: str | None = None,
 ) -> Tensor:
     """The records of TFRecord files."""
+
+def TFRecordReader(
+    *,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of TFRecords: a record's key is the file's name, a colon, and where it begins, in bytes."""
+
+def TFRecordReaderV2(
+    *,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    compression_type: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of TFRecords: a record's key is the file's name, a colon, and where it begins, in bytes."""
 
 def TakeDataset(
     *,
@@ -8899,6 +9669,45 @@ def TextLineDataset(
 ) -> Tensor:
     """The lines of text files, without their ends."""
 
+def TextLineReader(
+    *,
+    skip_header_lines: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of lines: a record's key is the file's name, a colon, and the number of the line, from 1."""
+
+def TextLineReaderV2(
+    *,
+    skip_header_lines: int = 0,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A reader of lines: a record's key is the file's name, a colon, and the number of the line, from 1."""
+
+def ThreadPoolDataset(
+    *,
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """A dataset as it is: its work is done on the threads of the session."""
+
+def ThreadPoolHandle(
+    *,
+    num_threads: int,
+    display_name: str | bytes,
+    max_intra_op_parallelism: int = 1,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """A pool of threads for datasets."""
+
 def ThreadUnsafeUnigramCandidateSampler(
     *,
     true_classes: TensorLike,
@@ -8976,6 +9785,18 @@ def TruncatedNormal(
 ) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again."""
 
+def Unbatch(
+    *,
+    batched_tensor: TensorLike,
+    batch_index: TensorLike,
+    id: TensorLike,
+    timeout_micros: int,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """Gives each of the runs that were put together by `Batch` its part of a result."""
+
 def UnbatchDataset(
     *,
     input_dataset: TensorLike,
@@ -8985,6 +9806,27 @@ def UnbatchDataset(
     name: str | None = None,
 ) -> Tensor:
     """The rows of each element, as elements."""
+
+def UnbatchGrad(
+    *,
+    original_input: TensorLike,
+    batch_index: TensorLike,
+    grad: TensorLike,
+    id: TensorLike,
+    container: str | bytes = '',
+    shared_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `Unbatch`: puts the gradients of several runs together for the one that got the batch."""
+
+def UncompressElement(
+    *,
+    compressed: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The components of an element that `CompressElement` compressed."""
 
 def UnicodeDecode(
     *,
@@ -9374,6 +10216,17 @@ def VariableV2(
 ) -> Tensor:
     """A variable that other nodes change through references; it lives as long as the session."""
 
+def WeightedFlatMapDataset(
+    *,
+    input_datasets: Sequence[TensorLike],
+    weights: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of several datasets one after the other, of each as many as its weight says, so that one of them is used up."""
+
 def Where(*, condition: TensorLike, name: str | None = None) -> Tensor:
     """The indices of the elements that are not zero or false, in row-major order: a matrix with a row for each of them."""
 
@@ -9387,6 +10240,12 @@ def While(
     name: str | None = None,
 ) -> list[Tensor]:
     """Calls `body` with its own results, first with `input`, for as long as `cond` holds of them."""
+
+def WholeFileReader(*, container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of files as wholes: a record's key is the file's name."""
+
+def WholeFileReaderV2(*, container: str | bytes = '', shared_name: str | bytes = '', name: str | None = None) -> Tensor:
+    """A reader of files as wholes: a record's key is the file's name."""
 
 def WindowDataset(
     *,

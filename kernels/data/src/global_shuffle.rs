@@ -102,6 +102,13 @@ impl KernelState for GlobalShuffleKernel {
 fn global_shuffle(state: &GlobalShuffleKernel, ctx: &mut KernelContext<'_, ops::GlobalShuffleDataset>) -> Result<()> {
     let input = input_dataset(ctx, 0)?;
     let count = input.cardinality();
+    // Nothing whose elements can be had by place has no end, or one that nobody knows.
+    ensure!(
+        count >= 0,
+        FailedPrecondition,
+        "`global_shuffle` requires all upstream transformations be compatible with random access, and to have an end: repeat \
+         behind it"
+    );
     ensure!(
         count > 0,
         InvalidArgument,

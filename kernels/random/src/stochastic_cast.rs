@@ -95,6 +95,9 @@ whole! {
     i32, true;
 }
 
+/// How many integers TensorFlow makes at once where it rounds several; what is left of the last is rounded one by one.
+const AT_ONCE: usize = 8;
+
 /// The numbers of the next step.
 fn next<T: Real>(generator: &mut Philox) -> [T; 4] {
     T::uniform(generator.step())
@@ -112,7 +115,7 @@ fn stochastic_cast<Tin: Rounded, Tout: Whole>(ctx: &mut KernelContext<'_, Stocha
     let [least, greatest] = Tout::ENDS.map(Tin::from_double);
     let (numbers, places) = (input.as_slice::<Tin>()?, output.as_mut_slice::<Tout>()?);
     let together = Tin::TOGETHER.filter(|_| Tout::IS_TOGETHER).unwrap_or(1);
-    let whole = if together > 1 { numbers.len() / together * together } else { 0 };
+    let whole = if together > 1 { numbers.len() / AT_ONCE * AT_ONCE } else { 0 };
     for (numbers, places) in numbers[..whole].chunks(together).zip(places.chunks_mut(together)) {
         let random = next::<Tin>(&mut generator);
         for (lane, (&number, place)) in numbers.iter().zip(places).enumerate() {

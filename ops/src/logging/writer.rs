@@ -66,7 +66,7 @@ pub enum WrittenSummaries {
     /// Adds images, as PNG. Its kernel comes with the feature `image_codecs`.
     #[op(
         attr("max_images: int >= 1 = 3", "The largest number of images."),
-        attr("T: {uint8, float, half, double} = DT_FLOAT"),
+        attr("T: {uint8, double, float, half} = DT_FLOAT"),
         input("tag: string", "A scalar."),
         input("tensor: T", "Shape [images, height, width, channels], with 1, 3 or 4 channels."),
         input("bad_color: uint8", "The color of pixels that are not finite, a vector.")

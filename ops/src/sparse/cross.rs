@@ -106,7 +106,7 @@ fn ragged_cross_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let sparse: i64 = c.attr("Nsparse")?;
     let first = 2 * ragged + 3 * usize::try_from(sparse).unwrap_or(0);
     ensure!(
-        dense == 0 || first + dense == c.num_inputs(),
+        first + dense == c.num_inputs() || dense == 0 && first < c.num_inputs(),
         InvalidArgument,
         "Parameters `sparse_indices`, `sparse_values` and `sparse_shape` must be the same length"
     );
