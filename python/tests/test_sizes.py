@@ -98,3 +98,10 @@ def test_tries_end_with_the_time_of_the_run() -> None:
     assert session.run(picked, {retries: 3}).shape == (5, 30)
     with pytest.raises(kl.errors.DeadlineExceededError):
         within_seconds(lambda: session.run(picked, {retries: 2**31 - 2}, timeout=0.2))
+
+
+@pytest.mark.parametrize("shape", [[0, 2**61], [2**61, 0], [2**61, 0, 3]])
+def test_decompositions_of_nothing_take_no_time(shape: list[int]) -> None:
+    nothing = RAW.Reshape(tensor=np.zeros(0), shape=np.array(shape, np.int64))
+    assert RAW.Qr(input=nothing).r.shape[-1] == shape[-1]
+    assert RAW.Svd(input=nothing, full_matrices=False).s.shape[-1] == 0
