@@ -234,28 +234,30 @@ signal.signal(signal.SIGINT, handler)
 def test_a_signal_for_one_run_never_ends_the_next(loop: Path) -> None:
     # The signals come at all times of short runs, and between them: each is one KeyboardInterrupt, and no run is cancelled by itself.
     script = SESSION + """
-stop = threading.Event()
-sent = 0
+sent = caught = 0
+ended = time.monotonic() + 4
+is_ready = False
 def send():
+    # Only for whoever takes them: none is sent while nobody does, nor at the end.
     global sent
-    while not stop.wait(0.002):
-        if sent == caught:
+    while time.monotonic() < ended - 0.5:
+        time.sleep(0.002)
+        if is_ready and sent == caught:
             sent += 1
             os.kill(os.getpid(), signal.SIGINT)
-caught = 0
 sender = threading.Thread(target=send)
 sender.start()
-ended = time.monotonic() + 4
 def main():
-    global caught
+    global caught, is_ready
     while time.monotonic() < ended:
         try:
+            is_ready = True
             while time.monotonic() < ended:
                 assert session.run("count", {"limit": 20}).item() == 20
         except KeyboardInterrupt:
+            is_ready = False
             caught += 1
 main()
-stop.set()
 sender.join()
 print(caught > 50, sent - caught <= 1)
 """
