@@ -40,6 +40,13 @@ impl VariantValue for Compressed {
     }
 }
 
+/// How many bytes of `block` Snappy makes of `bytes`. A function of its own, as the encoder's table of 32 KiB cannot be refused.
+#[inline(never)]
+fn encode(bytes: &[u8], block: &mut [u8]) -> Result<usize> {
+    let failed = |error: snap::Error| Error::internal(format!("Failed to compress using snappy: {error}"));
+    snap::raw::Encoder::new().compress(bytes, block).map_err(failed)
+}
+
 impl Compressed {
     fn new(components: &[Tensor]) -> Result<Compressed> {
         let mut bytes = Vec::new();
@@ -62,14 +69,13 @@ impl Compressed {
             parts.push(Component { dtype: component.dtype(), shape: component.shape().clone(), elements });
         }
         let mut block = scratch::zeros(snap::raw::max_compress_len(bytes.len()))?;
-        let failed = |error: snap::Error| Error::internal(format!("Failed to compress using snappy: {error}"));
         ensure!(
             bytes.is_empty() || !block.is_empty(),
             ResourceExhausted,
             "an element of {} bytes is too large for snappy",
             bytes.len()
         );
-        let length = snap::raw::Encoder::new().compress(&bytes, &mut block).map_err(failed)?;
+        let length = encode(&bytes, &mut block)?;
         let block = scratch::copied(&block[..length])?;
         Ok(Compressed { block, size: bytes.len(), components: parts })
     }
