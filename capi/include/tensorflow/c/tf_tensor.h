@@ -34,7 +34,7 @@ TF_CAPI_EXPORT TF_Tensor* TF_NewTensor(
 // What data is aligned to that is not copied.
 TF_CAPI_EXPORT size_t TF_TensorDefaultAlignment(void);
 
-// A tensor with memory of its own.
+// A tensor with length bytes of its own, of which the first are its elements.
 TF_CAPI_EXPORT TF_Tensor* TF_AllocateTensor(
     TF_DataType, const int64_t* dims, int num_dims, size_t len);
 
