@@ -26,7 +26,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 # Nothing is built a second time after an edit here: what a second build would need only fills the disk.
 export CARGO_INCREMENTAL=0
 
-step() { printf '\n== %s\n' "$*"; }
+# Each step with the time that has passed.
+step() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 changes() { git status --porcelain 2>/dev/null || true; }
 before=$(changes)
 

@@ -2,6 +2,8 @@
 //! compressed strings.
 #![no_main]
 
+mod kind;
+
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::{DataType, TString};
 use kernlink::runtime::{EagerContext, NodeKernel};
@@ -9,6 +11,8 @@ use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use libfuzzer_sys::fuzz_target;
 
+/// What is parsed. Of messages of other types half of the bytes say the types, or the message is one of TensorFlow's.
+const KINDS: [&str; 8] = ["examples", "sequences", "tensor", "compressed", "json", "csv", "known_message", "message"];
 const TYPES: [DataType; 3] = [DataType::Float, DataType::Int64, DataType::String];
 
 fn strings(values: &[&[u8]]) -> Tensor {
@@ -96,31 +100,35 @@ fn sequences(eager: &EagerContext, choice: usize, bytes: &[u8]) {
 fuzz_target!(|bytes: &[u8]| {
     let registry = kernlink::registry().expect("the registry is complete");
     let mut eager = EagerContext::new(&registry).expect("a context");
-    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let Some((&choice, bytes)) = bytes.split_last() else { return };
     let choice = usize::from(choice);
+    let (kind, choice) = match kind::kind(&KINDS) {
+        Some(kind) => (kind, choice),
+        None => (choice % KINDS.len(), choice / KINDS.len()),
+    };
     let text = Tensor::scalar(TString::from(bytes));
-    match choice % 8 {
-        0 => examples(&eager, choice / 8, bytes),
-        1 => sequences(&eager, choice / 8, bytes),
-        2 => _ = kernlink::ops::parse_tensor(&mut eager, text, TYPES[choice / 8 % 3]).build(),
-        3 => {
-            let kind = ["ZLIB", "GZIP"][choice / 8 % 2];
+    match KINDS[kind] {
+        "examples" => examples(&eager, choice, bytes),
+        "sequences" => sequences(&eager, choice, bytes),
+        "tensor" => _ = kernlink::ops::parse_tensor(&mut eager, text, TYPES[choice % 3]).build(),
+        "compressed" => {
+            let kind = ["ZLIB", "GZIP"][choice % 2];
             _ = kernlink::ops::decode_compressed(&mut eager, text).compression_type(kind).build();
         }
-        4 => _ = kernlink::ops::decode_json_example(&mut eager, text).build(),
-        5 => {
+        "json" => _ = kernlink::ops::decode_json_example(&mut eager, text).build(),
+        "csv" => {
             let defaults = [Tensor::scalar(1.0f32), Tensor::scalar(2i64), Tensor::scalar(TString::from("x"))];
             let attrs = vec![
                 ("OUT_TYPE", AttrValue::ListType(TYPES.to_vec())),
-                ("use_quote_delim", (choice / 8).is_multiple_of(2).into()),
+                ("use_quote_delim", choice.is_multiple_of(2).into()),
             ];
             run(&eager, "DecodeCSV", attrs, std::iter::once(text).chain(defaults).collect());
         }
         _ => {
-            // Half of the bytes say the types, or the message is one of TensorFlow's.
-            let (source, message) = bytes.split_at(if choice % 8 == 6 { 0 } else { bytes.len() / 2 });
+            let is_known = KINDS[kind] == "known_message";
+            let (source, message) = bytes.split_at(if is_known { 0 } else { bytes.len() / 2 });
             let source = [&b"bytes://"[..], source].concat();
-            let source = if choice % 8 == 6 { TString::from("local://") } else { TString::from(source) };
+            let source = if is_known { TString::from("local://") } else { TString::from(source) };
             let mut map = AttrMap::new();
             let attrs: [(&str, AttrValue); 6] = [
                 ("message_type", "tensorflow.TensorProto".into()),
@@ -130,8 +138,8 @@ fuzz_target!(|bytes: &[u8]| {
                 ),
                 ("output_types", AttrValue::ListType(vec![DataType::Int32, DataType::String, DataType::Double])),
                 ("descriptor_source", AttrValue::String(source)),
-                ("message_format", if choice & 8 == 0 { "binary" } else { "text" }.into()),
-                ("sanitize", (choice & 16 == 0).into()),
+                ("message_format", if choice & 1 == 0 { "binary" } else { "text" }.into()),
+                ("sanitize", (choice & 2 == 0).into()),
             ];
             attrs.into_iter().for_each(|(name, value)| _ = map.insert(name, value));
             if let Ok(kernel) = NodeKernel::new(&eager, "fuzzed", "DecodeProtoV2", map) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests that touch unsafe code under AddressSanitizer, those of protocols between threads under ThreadSanitizer,
-# the unsafe code of the framework under Miri, every op with memory refused, and each fuzz target for ten minutes: two to three
+# the unsafe code of the framework under Miri, every op with memory refused, and each thing that is fuzzed for ten minutes: six to seven
 # hours on four processors. A project's CI runs it weekly.
 #
 #   bash tests/sanitizers/run.sh                    # everything
@@ -98,12 +98,13 @@ memory() {
 
 fuzz() {
     export CARGO_TARGET_DIR=$target/fuzz
-    local seconds=${KERNLINK_FUZZ_TIME:-600} name
+    local seconds=${KERNLINK_FUZZ_TIME:-600} name target
     # Where a target starts from, and what it needs besides. The corpus has a whole path: run_op changes its folder.
     local -A options=(
         [import_graph]="examples/digits -- -max_len=4096"
-        [image]="-- -max_len=65536 -timeout=60"
+        [image]="fuzz/seeds/image -- -max_len=65536 -timeout=60"
         [parsing]="-- -max_len=4096 -timeout=60"
+        [records]="fuzz/seeds/records -- -max_len=4096 -timeout=60"
         [wav]="-- -max_len=4096 -timeout=60"
         [pbtxt]="tests/saved_model/data/tf1 -- -max_len=4096"
         [checkpoint]="tests/checkpoint/data -- -max_len=4096"
@@ -111,12 +112,22 @@ fuzz() {
         # An output may be as large as the memory, and takes as long as it is large.
         [run_op]="-- -timeout=300"
     )
-    for name in ${KERNLINK_FUZZ_TARGETS:-import_graph image parsing wav pbtxt checkpoint saved_model run_op}; do
+    # Behind a colon: which of a target's things it tries, each for its own ten minutes.
+    local all="import_graph
+        image:jpeg image:png image:gif image:bmp image:webp
+        parsing:examples parsing:sequences parsing:tensor parsing:compressed parsing:json parsing:csv
+        parsing:known_message parsing:message
+        records:tfrecord records:lines records:csv records:snapshot records:compressed
+        wav pbtxt checkpoint saved_model run_op"
+    for name in ${KERNLINK_FUZZ_TARGETS:-$all}; do
         step "fuzz: $name, for $seconds seconds"
-        mkdir -p "$PWD/fuzz/corpus/$name"
+        target=${name%%:*}
+        unset KERNLINK_FUZZ_KIND
+        [ "$target" = "$name" ] || export KERNLINK_FUZZ_KIND=${name#*:}
+        mkdir -p "$PWD/fuzz/corpus/${name/:/-}"
         # Kernlink itself refuses what there is no memory for, so libFuzzer's limits (that of one request is the same) are off.
         # shellcheck disable=SC2086
-        cargo +nightly fuzz run "$name" "$PWD/fuzz/corpus/$name" ${options[$name]} \
+        cargo +nightly fuzz run "$target" "$PWD/fuzz/corpus/${name/:/-}" ${options[$target]} \
             -rss_limit_mb=0 -max_total_time="$seconds" -print_final_stats=1
     done
 }
