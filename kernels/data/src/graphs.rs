@@ -260,3 +260,142 @@ impl DatasetIterator for BroughtIterator {
         self.iterator.restore(saved, cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use kernlink::dtype::DataType;
+    use kernlink::proto::AttrValue;
+    use kernlink::runtime::Session;
+
+    use super::*;
+
+    fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, attr_value::Value)]) -> NodeDef {
+        let attrs = attrs.iter().map(|(name, value)| ((*name).to_owned(), AttrValue { value: Some(value.clone()) }));
+        let input = inputs.iter().map(|&input| input.to_owned()).collect();
+        NodeDef { name: name.to_owned(), op: op.to_owned(), input, attr: attrs.collect(), ..NodeDef::default() }
+    }
+
+    /// What makes a dataset of a graph that is fed, with what is asked of it, and a worker's share.
+    fn session(policy: i64) -> Session {
+        use attr_value::Value::{I, List, Type};
+        let types = attr_value::ListValue { r#type: vec![DataType::Int64.number()], ..Default::default() };
+        let shape = kernlink::proto::shape_to_proto(&kernlink::shape::PartialShape::unknown());
+        let shapes = attr_value::ListValue { shape: vec![shape], ..Default::default() };
+        let fed = |name: &str, dtype: DataType| node(name, "Placeholder", &[], &[("dtype", Type(dtype.number()))]);
+        let mut nodes = vec![
+            fed("graph", DataType::String),
+            fed("workers", DataType::Int64),
+            fed("index", DataType::Int64),
+            node("dataset", "DatasetFromGraph", &["graph"], &[]),
+            node(
+                "share",
+                "AutoShardDataset",
+                &["dataset", "workers", "index"],
+                &[
+                    ("auto_shard_policy", I(policy)),
+                    ("num_replicas", I(2)),
+                    ("output_types", List(types)),
+                    ("output_shapes", List(shapes)),
+                ],
+            ),
+        ];
+        for source in ["dataset", "share"] {
+            nodes.push(node(&format!("{source}_fingerprint"), "DatasetFingerprint", &[source], &[]));
+            nodes.push(node(&format!("{source}_batch"), "ComputeBatchSize", &[source], &[]));
+            nodes.push(node(&format!("{source}_graph"), "DatasetToGraphV2", &[source], &[]));
+        }
+        let registry = Arc::new(Registry::linked(&[]).unwrap());
+        let graph = Graph::import(&GraphDef { node: nodes, ..GraphDef::default() }, &registry).unwrap();
+        Session::new(graph).unwrap()
+    }
+
+    /// What counts of a graph that TensorFlow makes: not the names that it thinks of, and not the order of functions.
+    fn structure(text: &[u8]) -> (Vec<NodeDef>, Vec<String>) {
+        let graph = GraphDef::decode(text).unwrap();
+        let nodes = graph.node.into_iter().map(|mut node| {
+            node.attr.remove("metadata");
+            node
+        });
+        let functions = graph.library.unwrap_or_default().function;
+        let mut functions: Vec<String> = functions.into_iter().map(|function| function.signature.unwrap().name).collect();
+        functions.sort();
+        (nodes.collect(), functions)
+    }
+
+    struct Known<'t> {
+        name: &'t str,
+        fingerprint: u64,
+        batch: i64,
+        graph: Vec<u8>,
+    }
+
+    /// What TensorFlow says of datasets, and of workers' shares of them.
+    fn known() -> (Vec<Known<'static>>, Vec<Vec<&'static str>>) {
+        let (graphs, shares) = include_str!("../tests/data/graphs.txt").split_once("\n\n").unwrap();
+        let graphs = graphs.lines().map(|line| {
+            let parts: Vec<&str> = line.split(' ').collect();
+            let hex = parts[3].as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+            Known {
+                name: parts[0],
+                fingerprint: parts[1].parse().unwrap(),
+                batch: parts[2].parse().unwrap(),
+                graph: hex.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect(),
+            }
+        });
+        (graphs.collect(), shares.lines().map(|line| line.split(' ').collect()).collect())
+    }
+
+    fn fed(graph: &[u8]) -> (&'static str, Tensor) {
+        ("graph", Tensor::scalar(TString::from(graph)))
+    }
+
+    #[test]
+    fn graphs_and_fingerprints_are_those_of_tensorflow() {
+        let session = session(0);
+        let mut wrong = Vec::new();
+        for Known { name, fingerprint, batch, graph } in known().0 {
+            let fetches = ["dataset_fingerprint", "dataset_batch", "dataset_graph"];
+            let found = match session.run(&[fed(&graph)], &fetches, &[]) {
+                Ok(found) => found,
+                Err(error) => {
+                    wrong.push(format!("{name}: {error}"));
+                    continue;
+                }
+            };
+            let (own, size): (u64, i64) = (found[0].to_scalar().unwrap(), found[1].to_scalar().unwrap());
+            let text: TString = found[2].to_scalar().unwrap();
+            let (own_graph, expected) = (structure(text.as_bytes()), structure(&graph));
+            if own_graph != expected {
+                let differ = own_graph.0.iter().zip(&expected.0).find(|(own, expected)| own != expected);
+                wrong.push(format!("{name}: {differ:?} {} {}", own_graph.0.len(), expected.0.len()));
+            }
+            if (own, size) != (fingerprint, batch) {
+                wrong.push(format!("{name}: fingerprint {own}, not {fingerprint}; size {size}, not {batch}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn shares_are_made_as_tensorflow_makes_them() {
+        let sessions: Vec<Session> = (0..4).map(session).collect();
+        let (graphs, shares) = known();
+        let graphs: BTreeMap<&str, Vec<u8>> = graphs.into_iter().map(|known| (known.name, known.graph)).collect();
+        let mut wrong = Vec::new();
+        for share in shares {
+            let [name, policy, workers, index, expected] = share[..] else { panic!("{share:?}") };
+            let number = |text: &str| Tensor::scalar(text.parse::<i64>().unwrap());
+            let feeds = [fed(&graphs[name]), ("workers", number(workers)), ("index", number(index))];
+            let found = match sessions[policy.parse::<usize>().unwrap()].run(&feeds, &["share_fingerprint"], &[]) {
+                Ok(found) => found[0].to_scalar::<u64>().unwrap().to_string(),
+                Err(error) => format!("{:?}: {}", error.code(), error.message()),
+            };
+            if found.split(':').next() != Some(expected) {
+                wrong.push(format!("{name} by policy {policy}, {index} of {workers}: {found}, not {expected}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
