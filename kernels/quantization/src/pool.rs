@@ -80,20 +80,30 @@ impl<T: Quantized> Pooled<T> for Maximum {
     }
 }
 
-/// Channels that are computed side by side.
+/// Channels, or those of neighbouring pixels, that are computed side by side.
 const LANES: usize = 32;
 
 widest! {
-    /// `P` of each window, from that of output pixel `first` on.
-    fn pool<T: Quantized, P: Pooled<T>>(numbers: &[T], target: &mut [T], first: usize, geometry: Geometry) {
+    /// `P` of each window, from that of output pixel `place` on.
+    fn pool<T: Quantized, P: Pooled<T>>(numbers: &[T], target: &mut [T], place: usize, geometry: Geometry) {
         let Geometry { rows, columns, depth, .. } = geometry;
-        for (index, target) in target.chunks_mut(depth).enumerate() {
-            let place = first + index;
+        let inside = columns.interior();
+        let (mut place, mut left_over) = (place, target);
+        while !left_over.is_empty() {
             let (column, row) = (place % columns.output, place / columns.output % rows.output);
             let image = place / columns.output / rows.output;
             let (ys, xs) = (rows.taps(row), columns.taps(column));
             let count = (ys.len() * xs.len()).max(1);
             let (top, left) = (rows.start(row), columns.start(column));
+            // Neighbours whose windows lie within the input are as one pixel of many channels, if windows move by one.
+            let together = if columns.stride == 1 && inside.contains(&column) {
+                (inside.end - column).min(left_over.len() / depth)
+            } else {
+                1
+            };
+            let target;
+            (target, left_over) = left_over.split_at_mut(together * depth);
+            place += together;
             let pixels = || {
                 ys.clone().flat_map(|y| {
                     let start = (image * rows.input + (top + y as i64) as usize) * columns.input;

@@ -17,7 +17,7 @@ enum Prepared {
     Plain,
 }
 
-/// Rows of the left operand for which the right is worth to be prepared.
+/// Rows of the left operand, and columns of the right, for which the right is worth to be prepared.
 const FEW: usize = 4;
 
 /// The right operand of products, prepared.
@@ -46,7 +46,7 @@ impl<'a, B: Byte> Right<'a, B> {
     ) -> Result<Self> {
         let prepared = if int8::is_available() && int8::is_worthwhile(Sizes { m, k, n }) {
             Prepared::Fours(BytePanels::new(Some(ctx), matrix, k, n)?)
-        } else if byte_pairs::are_available() && (m >= FEW || matrix.column_stride != 1) {
+        } else if byte_pairs::are_available() && n >= FEW && (m >= FEW || matrix.column_stride != 1) {
             Prepared::Pairs(Panels::new(ctx, matrix, k, n)?)
         } else {
             Prepared::Plain

@@ -89,10 +89,29 @@ impl Mixed for QInt32 {
     }
 }
 
+/// A row of the output, from two of the input, of so many channels.
+#[inline(always)]
+fn mix_few<T: Mixed, const CHANNELS: usize>(lines: [&[T]; 2], xs: &[Place], y: Place, target: &mut [T]) {
+    let [top, bottom] = lines.map(|line| line.as_chunks::<CHANNELS>().0);
+    for (x, target) in xs.iter().zip(target.as_chunks_mut::<CHANNELS>().0) {
+        let (a, b, c, d) = (&top[x.before], &top[x.after], &bottom[x.before], &bottom[x.after]);
+        for (channel, target) in target.iter_mut().enumerate() {
+            *target = T::mixed([[a[channel], b[channel]], [c[channel], d[channel]]], *x, y);
+        }
+    }
+}
+
 widest! {
     /// A row of the output, from two of the input.
     fn mix<T: Mixed>(lines: [&[T]; 2], xs: &[Place], y: Place, target: &mut [T]) {
         let channels = target.len() / xs.len();
+        match channels {
+            1 => return mix_few::<T, 1>(lines, xs, y, target),
+            2 => return mix_few::<T, 2>(lines, xs, y, target),
+            3 => return mix_few::<T, 3>(lines, xs, y, target),
+            4 => return mix_few::<T, 4>(lines, xs, y, target),
+            _ => {}
+        }
         for (x, target) in xs.iter().zip(target.chunks_mut(channels)) {
             let [top, bottom] = lines.map(|line| {
                 let at = |place: usize| &line[place * channels..][..channels];
