@@ -7,6 +7,7 @@ those that are a `variable` are resources with that value; all others are not kn
 
 import items_input
 import items_models
+import items_quantized
 from operands import INTEGERS, MILLION, binary, item, sizes, tensor, unary, update, value
 
 
@@ -664,7 +665,7 @@ def training():
 
 FAMILIES = (element_wise, casts, reductions, products, linear_algebra, convolutions, pooling, normalisation, arrays,
             search, segments, random, images, detection, strings, sequences, training, *items_input.FAMILIES,
-            *items_models.FAMILIES)
+            *items_models.FAMILIES, *items_quantized.FAMILIES)
 
 
 def items():

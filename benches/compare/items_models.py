@@ -1,15 +1,10 @@
-"""Networks' less common layers, quantisation, sparse and ragged data and classical learning, as items of the comparison."""
+"""Networks' less common layers, sparse and ragged data and classical learning, as items of the comparison."""
 
 from operands import item, sizes, tensor, value
 
 
 def number(content):
     return value(content, "float32")
-
-
-def quantized(shape, dtype="quint8"):
-    low, high = {"quint8": (0, 256), "qint8": (-128, 128), "qint32": (-1_000_000, 1_000_000)}[dtype]
-    return tensor(shape, dtype, low, high)
 
 
 def recurrent():
@@ -75,78 +70,6 @@ def volumes():
                **how)
 
 
-def simulated():
-    million = tensor(1_000_000, "float32", -8, 8)
-    rows, channels = tensor([10_000, 100], "float32", -8, 8), {"min": tensor(100, "float32", -7, -5), "max":
-                                                               tensor(100, "float32", 5, 7)}
-    ends = {"min": number(-6.0), "max": number(6.0)}
-    yield item("FakeQuantWithMinMaxArgs", "1,000,000", {"inputs": million})
-    yield item("FakeQuantWithMinMaxArgsGradient", "1,000,000", {"gradients": million, "inputs": million})
-    yield item("FakeQuantWithMinMaxVars", "1,000,000", {"inputs": million, **ends})
-    yield item("FakeQuantWithMinMaxVarsGradient", "1,000,000", {"gradients": million, "inputs": million, **ends})
-    yield item("FakeQuantWithMinMaxVarsPerChannel", "10000x100", {"inputs": rows, **channels})
-    yield item("FakeQuantWithMinMaxVarsPerChannelGradient", "10000x100", {"gradients": rows, "inputs": rows, **channels})
-    ends = {"input_min": number(-6.0), "input_max": number(6.0)}
-    yield item("QuantizeAndDequantizeV2", "1,000,000", {"input": million, **ends}, range_given=True)
-    yield item("QuantizeAndDequantizeV2", "1,000,000", {"input": million, **ends}, note="half up", round_mode="HALF_UP")
-    yield item("QuantizeAndDequantizeV3", "1,000,000", {"input": million, **ends, "num_bits": value(8)}, range_given=False)
-    yield item("QuantizeAndDequantizeV4", "1,000,000", {"input": million, **ends}, range_given=True)
-    yield item("QuantizeAndDequantizeV4Grad", "1,000,000", {"gradients": million, "input": million, **ends})
-
-
-def integers():
-    def ranges(*names):
-        return {f"{end}_{name}": number(-1.0 if end == "min" else 1.0) for name in names for end in ("min", "max")}
-
-    ends = {"min_range": number(-1.0), "max_range": number(1.0)}
-    for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED"):
-        yield item("QuantizeV2", "1,000,000", {"input": tensor(1_000_000), **ends}, note=mode, mode=mode, T={"dtype":
-                   "qint8" if mode == "SCALED" else "quint8"})
-        yield item("Dequantize", "1,000,000", {"input": quantized(1_000_000, "qint8" if mode == "SCALED" else "quint8"), **ends},
-                   "quint8", note=mode, mode=mode)
-    yield item("QuantizedMatMul", "256x512x256", {"a": quantized([256, 512]), "b": quantized([512, 256]), **ranges("a", "b")},
-               "quint8")
-    yield item("QuantizedConv2D", "1x56x56x64", {"input": quantized([1, 56, 56, 64]), "filter": quantized([3, 3, 64, 64]),
-               **ranges("input", "filter")}, "quint8", strides=[1, 1, 1, 1], padding="SAME")
-    pooling = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
-    for op in ("QuantizedMaxPool", "QuantizedAvgPool"):
-        yield item(op, "8x112x112x32", {"input": quantized([8, 112, 112, 32]), **ranges("input")}, "quint8", **pooling)
-    for op in ("QuantizedRelu", "QuantizedRelu6"):
-        yield item(op, "1,000,000", {"features": quantized(1_000_000), **ranges("features")}, "quint8")
-    for op in ("QuantizedAdd", "QuantizedMul"):
-        yield item(op, "1,000,000", {"x": quantized(1_000_000), "y": quantized(1_000_000), **ranges("x", "y")}, "quint8")
-    yield item("QuantizedBiasAdd", "8x112x112x32", {"input": quantized([8, 112, 112, 32]), "bias": quantized(32),
-               **ranges("input", "bias")}, "quint8", out_type={"dtype": "qint32"})
-    yield item("QuantizedInstanceNorm", "4x64x64x32", {"x": quantized([4, 64, 64, 32]), "x_min": number(-1.0), "x_max": number(1.0)},
-               "quint8")
-    yield item("QuantizedResizeBilinear", "4x64x64x3 to 128x128", {"images": quantized([4, 64, 64, 3]), "size": value([128, 128]),
-               "min": number(-1.0), "max": number(1.0)}, "quint8")
-    yield item("QuantizedConcat", "2 of 1000x500", {"concat_dim": value(1), "values": [quantized([1000, 500])] * 2, "input_mins":
-               [number(-1.0), number(-2.0)], "input_maxes": [number(1.0), number(2.0)]}, "quint8")
-    wide = {"input": quantized(1_000_000, "qint32"), "input_min": number(-1.0), "input_max": number(1.0)}
-    yield item("Requantize", "1,000,000", {**wide, "requested_output_min": number(-0.1), "requested_output_max": number(0.1)},
-               "qint32", out_type={"dtype": "quint8"})
-    yield item("RequantizationRange", "1,000,000", wide, "qint32")
-    yield item("QuantizeDownAndShrinkRange", "1,000,000", wide, "qint32", out_type={"dtype": "quint8"})
-    limits = {"quantization_min_val": -128, "quantization_max_val": 127}
-    scale = {"scales": number(0.01), "zero_points": value(3)}
-    yield item("UniformQuantize", "1,000,000", {"input": tensor(1_000_000), **scale}, Tout={"dtype": "qint8"}, **limits)
-    yield item("UniformDequantize", "1,000,000", {"input": quantized(1_000_000, "qint8"), **scale}, "qint8",
-               Tout={"dtype": "float32"}, **limits)
-    of = {f"{side}_{what}": content for side in ("lhs", "rhs", "output") for what, content in scale.items()}
-    ends = {f"{side}_quantization_{end}_val": limit for side in ("lhs", "rhs", "output")
-            for end, limit in (("min", -128), ("max", 127))}
-    both = {**of, "output_scales": number(0.1)}
-    wide_ends = {**ends, "output_quantization_min_val": -(1 << 31), "output_quantization_max_val": (1 << 31) - 1}
-    yield item("UniformQuantizedDot", "128x256x128", {"lhs": quantized([128, 256], "qint8"), "rhs": quantized([256, 128], "qint8"),
-               **both}, "qint8", Tout={"dtype": "qint32"}, **wide_ends)
-    yield item("UniformQuantizedConvolution", "1x64x28x28", {"lhs": quantized([1, 64, 28, 28], "qint8"), "rhs":
-               quantized([64, 64, 3, 3], "qint8"), **both}, "qint8", Tout={"dtype": "qint32"}, padding="SAME", **wide_ends)
-    yield item("UniformQuantizedAdd", "1000x1000", {"lhs": quantized([1000, 1000], "qint32"), "rhs":
-               quantized([1000, 1000], "qint32"), **of}, "qint32",
-               **{name: -(1 << 31) if "min" in name else (1 << 31) - 1 for name in ends})
-
-
 def sparse_and_ragged():
     rows = [[row, column] for row in range(2000) for column in range(3)]
     column = {"indices": value(rows, "int64"), "values": tensor(6000, "string", words=1000), "shape": value([2000, 3], "int64")}
@@ -200,4 +123,4 @@ def learning():
                num_loss_partitions=1, num_inner_iterations=2)
 
 
-FAMILIES = (recurrent, sampling, volumes, simulated, integers, sparse_and_ragged, matrices, learning)
+FAMILIES = (recurrent, sampling, volumes, sparse_and_ragged, matrices, learning)

@@ -28,6 +28,18 @@ pub(crate) fn ensure_length(range: [f32; 2], name: &str) -> Result<()> {
     Ok(())
 }
 
+/// The first number of a table and the steps to the others, modulo 2^32, if all steps are equal.
+fn steps_of(table: &[i32; 256]) -> Option<[i32; 2]> {
+    let step = table[1].wrapping_sub(table[0]);
+    table.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step).then_some([table[0], step])
+}
+
+/// What steps lead to: as a table, but vectors are looked up in none.
+#[inline(always)]
+fn at([first, step]: [i32; 2], number: QUInt8) -> i32 {
+    first.wrapping_add(i32::from(number.0).wrapping_mul(step))
+}
+
 /// `f` of all pairs of elements of inputs 0 and 1, of which one may be a scalar or have the last dimensions of the other, by
 /// tables of what becomes of each number.
 fn pairs(ctx: &mut RawContext<'_>, tables: [[i32; 256]; 2], f: impl Fn(i32, i32) -> i32 + Sync + Copy) -> Result<()> {
@@ -42,14 +54,19 @@ fn pairs(ctx: &mut RawContext<'_>, tables: [[i32; 256]; 2], f: impl Fn(i32, i32)
     if !is_supported && output.num_elements() > 0 {
         bail!(Unimplemented, "Broadcast between {} and {} is not supported yet.", x.shape(), y.shape());
     }
+    let target = output.as_mut_slice::<QInt32>()?;
     let (of_large, of_small) = if is_turned { (tables[1], tables[0]) } else { (tables[0], tables[1]) };
-    let both = move |a: i32, b: i32| if is_turned { f(b, a) } else { f(a, b) };
-    let small = scratch::collected(small.iter().map(|number| of_small[usize::from(number.0)]))?;
-    if output.num_elements() > 0 {
-        let slices = Slices { count: small.len(), inner: 1 };
-        slices.map(ctx, &small, large, output.as_mut_slice()?, |&b, a: QUInt8| {
-            QInt32(both(of_large[usize::from(a.0)], b))
-        });
+    let both = move |a: i32, b: i32| QInt32(if is_turned { f(b, a) } else { f(a, b) });
+    let slices = Slices { count: small.len(), inner: 1 };
+    let collected = || scratch::collected(small.iter().map(|number| of_small[usize::from(number.0)]));
+    match (steps_of(&of_large), steps_of(&of_small)) {
+        _ if target.is_empty() => {}
+        (Some(a), Some(b)) if dims.len() == 1 && xs.len() == ys.len() => {
+            let slices = Slices { count: 1, inner: target.len() };
+            slices.map(ctx, &[[a, b]], (large, small), target, |steps, (a, b)| both(at(steps[0], a), at(steps[1], b)));
+        }
+        (Some(steps), _) => slices.map(ctx, &collected()?, large, target, |&b, a| both(at(steps, a), b)),
+        (None, _) => slices.map(ctx, &collected()?, large, target, |&b, a| both(of_large[usize::from(a.0)], b)),
     }
     ctx.set_output_at(0, output)
 }

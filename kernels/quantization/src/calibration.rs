@@ -3,6 +3,7 @@
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops::CustomAggregator;
 
@@ -33,9 +34,7 @@ impl OpKernel<CustomAggregator> for AggregatorKernel {
             let width = ((greatest - least) / self.bins as f32).log2().ceil().exp2();
             let start = (least / width).floor() * width;
             for &value in values {
-                // As processors make integers of NaN and what is too large: the lowest.
-                let place = ((value - start) / width).floor();
-                let place = if place < 2_147_483_648.0 { place as i32 } else { i32::MIN };
+                let place = ((value - start) / width).floor().to_i32();
                 counts[usize::try_from(place).unwrap_or(0).min(last)] += 1;
             }
         }

@@ -5,10 +5,11 @@ use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Dequantize, QuantizeV2};
 
-use crate::number::{Quantized, ToNumbers, ToValues, max, min, truncated};
+use crate::number::{Quantized, ToNumbers, ToValues, max, min};
 use crate::slices::{Slices, axis_of, set_range};
 
 /// How numbers follow from values.
@@ -142,7 +143,7 @@ fn quantize<T: Element + Quantized>(node: &Quantizer, ctx: &mut KernelContext<'_
     let (xs, target) = (input.as_slice::<f32>()?, output.as_mut_slice::<T>()?);
     let half = half_range::<T>();
     let cut = |range: &Slice, x: f32| max(min(x, range.greatest), range.least);
-    let number = |value: f32| T::from_low_bits(truncated(value));
+    let number = |value: f32| T::from_low_bits(value.to_i32());
     match (node.mode, node.to_even) {
         (Mode::MinFirst, _) => slices.map(ctx, &ranges, xs, target, |r, x| T::from_low_bits(r.by_range.number(x))),
         (Mode::MinCombined, _) if half == 0.0 => {
@@ -259,7 +260,7 @@ fn dequantize<T: Element + Quantized, dtype: Value>(
         // the lowest; those of several ranges it does not.
         Mode::Scaled if slices.count == 1 => {
             slices
-                .map(ctx, &lines, numbers, target, |line, x| dtype::of(truncated(x.get() as f32) as f32 * line.scale));
+                .map(ctx, &lines, numbers, target, |line, x| dtype::of((x.get() as f32).to_i32() as f32 * line.scale));
         }
         Mode::Scaled => slices.map(ctx, &lines, numbers, target, |line, x| dtype::of(x.get() as f32 * line.scale)),
     }

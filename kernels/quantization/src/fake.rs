@@ -100,7 +100,7 @@ impl Nudged {
 
     /// What flows to an input: as TensorFlow has it a product, so that infinity outside of the range becomes NaN.
     #[inline(always)]
-    fn flow(&self, gradient: f32, x: f32) -> f32 {
+    fn flow(&self, (gradient, x): (f32, f32)) -> f32 {
         gradient * f32::from(u8::from(x >= self.least && x <= self.greatest))
     }
 }
@@ -114,23 +114,14 @@ fn args(range: &Nudged, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxArgs>) ->
     ctx.set_output_at(0, outputs)
 }
 
-widest! {
-    fn flow_one(gradients: &[f32], inputs: &[f32], target: &mut [f32], range: &Nudged) {
-        for ((target, &gradient), &x) in target.iter_mut().zip(gradients).zip(inputs) {
-            *target = range.flow(gradient, x);
-        }
-    }
-}
-
 /// What flows to inputs of one range.
 fn flow(ctx: &mut RawContext<'_>, range: &Nudged) -> Result<Tensor> {
     let (gradients, inputs) = (ctx.input_at(0)?.clone(), ctx.input_at(1)?.clone());
     ensure_same(&gradients, &inputs)?;
     let mut backprops = ctx.allocate_output_at(0, inputs.shape())?;
     let (from, xs) = (gradients.as_slice::<f32>()?, inputs.as_slice::<f32>()?);
-    ctx.parallel_chunks(backprops.as_mut_slice::<f32>()?, 1, 1, |first, target| {
-        flow_one(&from[first..], &xs[first..], target, range);
-    });
+    let slices = Slices::new(inputs.shape(), None);
+    slices.map(ctx, &[*range], (from, xs), backprops.as_mut_slice()?, Nudged::flow);
     Ok(backprops)
 }
 
@@ -232,26 +223,52 @@ fn ranges(ctx: &RawContext<'_>, numbers: Numbers, index: usize, inputs: &Tensor)
     scratch::collected(least?.iter().zip(greatest?).map(|(&least, &greatest)| numbers.nudged(least, greatest)))
 }
 
+/// Elements of a row that is worth a loop of its own.
+const ROW: usize = 64;
+
+widest! {
+    /// [`Nudged::multiplied`] of rows, by ranges whose parts, in the order of the fields, lie each in a row: vectors of them are
+    /// loaded as they are.
+    fn multiplied_rows(inputs: &[f32], target: &mut [f32], parts: [&[f32]; 5]) {
+        let width = parts[0].len();
+        for (target, inputs) in target.chunks_mut(width).zip(inputs.chunks(width)) {
+            let length = target.len();
+            let [least, greatest, scale, inverse, zero] = parts.map(|part| &part[..length]);
+            for (place, (target, &x)) in target.iter_mut().zip(inputs).enumerate() {
+                let range = Nudged {
+                    least: least[place],
+                    greatest: greatest[place],
+                    scale: scale[place],
+                    inverse: inverse[place],
+                    zero: zero[place],
+                };
+                *target = range.multiplied(x);
+            }
+        }
+    }
+}
+
 #[register_kernel(device = Cpu)]
 fn per_channel(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMaxVarsPerChannel>) -> Result<()> {
     let inputs = ctx.input_at(0)?.clone();
     let ranges = ranges(ctx, *numbers, 1, &inputs)?;
     let mut outputs = ctx.allocate_output_at(0, inputs.shape())?;
-    let slices = Slices::new(inputs.shape(), Some(inputs.rank() - 1));
-    slices.map(ctx, &ranges, inputs.as_slice::<f32>()?, outputs.as_mut_slice()?, Nudged::multiplied);
-    ctx.set_output_at(0, outputs)
-}
-
-widest! {
-    fn flow_rows(gradients: &[f32], inputs: &[f32], target: &mut [f32], ranges: &[Nudged]) {
-        let channels = ranges.len();
-        let rows = target.chunks_mut(channels).zip(gradients.chunks(channels)).zip(inputs.chunks(channels));
-        for ((target, gradients), inputs) in rows {
-            for (((target, &gradient), &x), range) in target.iter_mut().zip(gradients).zip(inputs).zip(ranges) {
-                *target = range.flow(gradient, x);
-            }
-        }
+    let (xs, target) = (inputs.as_slice::<f32>()?, outputs.as_mut_slice::<f32>()?);
+    if !target.is_empty() {
+        // Several short rows are one.
+        let width = ranges.len() * (ROW / ranges.len()).max(1);
+        let part = |part: fn(&Nudged) -> f32| scratch::collected(ranges.iter().cycle().take(width).map(part));
+        let parts = [
+            part(|range| range.least)?,
+            part(|range| range.greatest)?,
+            part(|range| range.scale)?,
+            part(|range| range.inverse)?,
+            part(|range| range.zero)?,
+        ];
+        let parts = parts.each_ref().map(|part| &part[..]);
+        ctx.parallel_chunks(target, width, 1, |first, target| multiplied_rows(&xs[first..], target, parts));
     }
+    ctx.set_output_at(0, outputs)
 }
 
 widest! {
@@ -280,9 +297,8 @@ fn per_channel_gradient(
     let (from, xs) = (gradients.as_slice::<f32>()?, inputs.as_slice::<f32>()?);
     let mut totals: Vec<[f32; 2]> = scratch::zeros(channels)?;
     if !xs.is_empty() {
-        ctx.parallel_chunks(backprops.as_mut_slice::<f32>()?, channels, 1, |first, target| {
-            flow_rows(&from[first..], &xs[first..], target, &ranges);
-        });
+        let slices = Slices::new(inputs.shape(), Some(inputs.rank() - 1));
+        slices.map(ctx, &ranges, (from, xs), backprops.as_mut_slice()?, Nudged::flow);
         let rows = xs.len() / channels;
         let together = (PIECE / channels).max(1);
         let pieces = rows.div_ceil(together);

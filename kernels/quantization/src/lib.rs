@@ -4,6 +4,7 @@
 extern crate kernlink_framework as kernlink;
 
 mod arithmetic;
+mod byte_pairs;
 mod calibration;
 mod convert;
 mod fake;

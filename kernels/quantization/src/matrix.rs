@@ -115,16 +115,21 @@ fn convolution(node: &Convolution, ctx: &mut KernelContext<'_, QuantizedConv2D>)
         patches.directly(ctx, bytes, right, zero(of_filter), target);
     } else {
         let zeros = scratch::filled(zero(of_filter), features)?;
-        let right = Right::new(ctx, together, [size, features], right, zeros)?;
-        let mut buffer: Vec<u8> = scratch::zeros(together * size)?;
-        for (index, target) in target.chunks_mut(together * features).enumerate() {
-            let here = target.len() / features;
-            ctx.parallel_chunks(&mut buffer[..here * size], size, 1, |first, buffer| {
-                for (patch, buffer) in buffer.chunks_mut(size).enumerate() {
-                    patches.gather(index * together + first / size + patch, bytes, buffer);
-                }
-            });
-            multiply(ctx, here, Matrix::rows(&buffer, size), |_| patches.outside, &right, target)?;
+        if patches.are_pixels() {
+            let right = Right::new(ctx, count, [size, features], right, zeros)?;
+            multiply(ctx, count, Matrix::rows(bytes, size), |_| patches.outside, &right, target)?;
+        } else {
+            let right = Right::new(ctx, together, [size, features], right, zeros)?;
+            let mut buffer: Vec<u8> = scratch::zeros(together * size)?;
+            for (index, target) in target.chunks_mut(together * features).enumerate() {
+                let here = target.len() / features;
+                ctx.parallel_chunks(&mut buffer[..here * size], size, 1, |first, buffer| {
+                    for (patch, buffer) in buffer.chunks_mut(size).enumerate() {
+                        patches.gather(index * together + first / size + patch, bytes, buffer);
+                    }
+                });
+                multiply(ctx, here, Matrix::rows(&buffer, size), |_| patches.outside, &right, target)?;
+            }
         }
     }
     ctx.set_output_at(0, output)?;
@@ -150,14 +155,23 @@ impl Patches {
         self.rows.window * self.columns.window * self.depth
     }
 
+    /// Whether patches are the pixels of the images, one after the other.
+    fn are_pixels(&self) -> bool {
+        [self.rows, self.columns].iter().all(|axis| axis.window == 1 && axis.stride == 1 && axis.output == axis.input)
+    }
+
+    /// Which image a patch is of, and where its first row and column are.
+    fn start(&self, patch: usize) -> (usize, i64, i64) {
+        let (column, row) = (patch % self.columns.output, patch / self.columns.output);
+        let [top, left] = [(row % self.rows.output, self.rows.stride, 0), (column, self.columns.stride, 1)]
+            .map(|(place, stride, axis)| (place * stride) as i64 - self.offsets[axis]);
+        (row / self.rows.output, top, left)
+    }
+
     /// Where each pixel of a patch lies, or `None` outside of the image.
     fn places(&self, patch: usize) -> impl Iterator<Item = Option<usize>> {
         let (rows, columns) = (self.rows, self.columns);
-        let column = patch % columns.output;
-        let row = patch / columns.output % rows.output;
-        let image = patch / columns.output / rows.output;
-        let [top, left] = [(row, rows.stride, 0), (column, columns.stride, 1)]
-            .map(|(place, stride, axis)| (place * stride) as i64 - self.offsets[axis]);
+        let (image, top, left) = self.start(patch);
         (0..rows.window as i64).flat_map(move |y| {
             (0..columns.window as i64).map(move |x| {
                 let (y, x) = (usize::try_from(top + y).ok()?, usize::try_from(left + x).ok()?);
@@ -168,10 +182,21 @@ impl Patches {
 
     /// The elements of a patch.
     fn gather(&self, patch: usize, bytes: &[u8], target: &mut [u8]) {
-        for (place, target) in self.places(patch).zip(target.chunks_mut(self.depth)) {
-            match place {
-                Some(place) => target.copy_from_slice(&bytes[place * self.depth..][..self.depth]),
-                None => target.fill(self.outside as u8),
+        let (width, depth) = (self.columns.window, self.depth);
+        let (image, top, left) = self.start(patch);
+        // Pixels of each row before the image, and all but those after it.
+        let before = (-left).clamp(0, width as i64) as usize;
+        let end = (self.columns.input as i64 - left).clamp(before as i64, width as i64) as usize;
+        for (y, target) in (top..).zip(target.chunks_mut(width * depth)) {
+            match usize::try_from(y) {
+                Ok(y) if y < self.rows.input && before < end => {
+                    let start = (image * self.rows.input + y) * self.columns.input + (left + before as i64) as usize;
+                    target[..before * depth].fill(self.outside as u8);
+                    target[before * depth..end * depth]
+                        .copy_from_slice(&bytes[start * depth..][..(end - before) * depth]);
+                    target[end * depth..].fill(self.outside as u8);
+                }
+                _ => target.fill(self.outside as u8),
             }
         }
     }

@@ -7,10 +7,23 @@ use kernlink_kernels_common::gemm::{Matrix, Sizes};
 use kernlink_kernels_common::int8::{self, Byte, BytePanels};
 use kernlink_kernels_common::widest;
 
+use crate::byte_pairs::{self, Panels};
+
+/// A right operand as the processor's instructions want it.
+enum Prepared {
+    Fours(BytePanels),
+    Pairs(Panels),
+    /// As it is.
+    Plain,
+}
+
+/// Rows of the left operand, and columns of the right, for which the right is worth to be prepared.
+const FEW: usize = 4;
+
 /// The right operand of products, prepared.
 pub(crate) struct Right<'a, B> {
     matrix: Matrix<'a, B>,
-    panels: Option<BytePanels>,
+    prepared: Prepared,
     /// The sum of each column.
     sums: Vec<i32>,
     /// The zero of each column.
@@ -31,16 +44,16 @@ impl<'a, B: Byte> Right<'a, B> {
         matrix: Matrix<'a, B>,
         zeros: Vec<i32>,
     ) -> Result<Self> {
-        let by_bytes = int8::is_available() && int8::is_worthwhile(Sizes { m, k, n });
-        let panels = if by_bytes { Some(BytePanels::new(Some(ctx), matrix, k, n)?) } else { None };
-        let mut sums: Vec<i32> = scratch::zeros(n)?;
-        for row in 0..k {
-            for (column, sum) in sums.iter_mut().enumerate() {
-                let element: i32 = matrix.data[row * matrix.row_stride + column * matrix.column_stride].into();
-                *sum = sum.wrapping_add(element);
-            }
-        }
-        Ok(Right { matrix, panels, sums, zeros, k, n })
+        let prepared = if int8::is_available() && int8::is_worthwhile(Sizes { m, k, n }) {
+            Prepared::Fours(BytePanels::new(Some(ctx), matrix, k, n)?)
+        } else if byte_pairs::are_available() && n >= FEW && (m >= FEW || matrix.column_stride != 1) {
+            Prepared::Pairs(Panels::new(ctx, matrix, k, n)?)
+        } else {
+            Prepared::Plain
+        };
+        let turned = Matrix { row_stride: matrix.column_stride, column_stride: matrix.row_stride, ..matrix };
+        let sums = sums_of_rows(turned, n, k)?;
+        Ok(Right { matrix, prepared, sums, zeros, k, n })
     }
 }
 
@@ -60,9 +73,10 @@ pub(crate) fn multiply<A: Byte, B: Byte>(
     if m == 0 || n == 0 {
         return Ok(());
     }
-    match &b.panels {
-        Some(panels) => int8::multiply(Some(ctx), m, a, panels, c)?,
-        None => ctx.parallel_chunks(c, n, k / 4 + 1, |first, c| {
+    match &b.prepared {
+        Prepared::Fours(panels) => int8::multiply(Some(ctx), m, a, panels, c)?,
+        Prepared::Pairs(panels) => panels.multiply(ctx, [m, k, n], a, c)?,
+        Prepared::Plain => ctx.parallel_chunks(c, n, k / 4 + 1, |first, c| {
             for (row, c) in c.chunks_mut(n).enumerate() {
                 c.fill(0);
                 let row = first / n + row;
@@ -80,16 +94,42 @@ pub(crate) fn multiply<A: Byte, B: Byte>(
             }
         }),
     }
-    ctx.parallel_chunks(c, n, k / 16 + 1, |first, c| {
+    let sums = sums_of_rows(a, m, k)?;
+    ctx.parallel_chunks(c, n, 1, |first, c| {
         for (row, c) in c.chunks_mut(n).enumerate() {
             let row = first / n + row;
-            let elements = (0..k).map(|inner| a.data[row * a.row_stride + inner * a.column_stride].into());
-            let sum: i32 = elements.fold(0, i32::wrapping_add);
             let zero = zero(row);
-            correct(c, &b.sums, &b.zeros, zero, sum.wrapping_sub((k as i32).wrapping_mul(zero)));
+            correct(c, &b.sums, &b.zeros, zero, sums[row].wrapping_sub((k as i32).wrapping_mul(zero)));
         }
     });
     Ok(())
+}
+
+/// The sums, which wrap, of the rows of a matrix.
+fn sums_of_rows<B: Byte>(matrix: Matrix<'_, B>, rows: usize, columns: usize) -> Result<Vec<i32>> {
+    let Matrix { data, row_stride, column_stride } = matrix;
+    let mut sums: Vec<i32> = scratch::zeros(rows)?;
+    if row_stride == 1 {
+        for column in 0..columns {
+            add_times(&data[column * column_stride..][..rows], 1, &mut sums);
+        }
+        return Ok(sums);
+    }
+    for (row, target) in sums.iter_mut().enumerate() {
+        let data = &data[row * row_stride..];
+        *target = if column_stride == 1 {
+            sum(&data[..columns])
+        } else {
+            (0..columns).fold(0, |sum, column| sum.wrapping_add(data[column * column_stride].into()))
+        };
+    }
+    Ok(sums)
+}
+
+widest! {
+    fn sum<B: Byte>(numbers: &[B]) -> i32 {
+        numbers.iter().fold(0, |sum, &number| sum.wrapping_add(number.into()))
+    }
 }
 
 widest! {

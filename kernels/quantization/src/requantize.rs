@@ -4,13 +4,14 @@ use kernlink::dtype::{Element, QInt8, QInt32, QUInt8};
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     QuantizeDownAndShrinkRange, RequantizationRange, RequantizationRangePerChannel, Requantize, RequantizePerChannel,
 };
 
-use crate::number::{Quantized, ToNumbers, ToValues, max, min, truncated_long, value_of};
+use crate::number::{Quantized, ToNumbers, ToValues, max, min, rounded, value_of};
 use crate::slices::{Slices, range, scalar, set_range};
 
 /// Elements whose lowest and highest are found before they are compared with others'.
@@ -60,16 +61,16 @@ impl ByShifts {
         }
         // One product is that of numbers rounded to `float`.
         let inverse = (255.0 / f64::from(to)) as f32;
-        let scale = truncated_long(255.0 * one * f64::from(from) / f64::from(to));
-        let input = truncated_long((middle * inverse * one as f32).into());
-        let output = truncated_long((one * (f64::from(to_least) * 255.0) / f64::from(to)).round());
+        let scale = (255.0 * one * f64::from(from) / f64::from(to)).to_i64();
+        let input = (middle * inverse * one as f32).to_i64();
+        let output = (one * (f64::from(to_least) * 255.0) / f64::from(to)).round().to_i64();
         ByShifts { scale, offset: input.wrapping_sub(output).wrapping_add(half) }
     }
 
     #[inline(always)]
     fn number(&self, number: QInt32) -> QUInt8 {
         // Eigen's numbers of 32 bits become others by way of `float`, which rounds those beyond 2^24.
-        let moved = ((number.0 as f32 as i64).wrapping_mul(self.scale) >> 32).wrapping_add(self.offset);
+        let moved = (rounded(number.0).wrapping_mul(self.scale) >> 32).wrapping_add(self.offset);
         QUInt8((moved >> Self::SHIFT).clamp(0, 255) as u8)
     }
 }
@@ -193,7 +194,7 @@ fn requantize_channels<out_type: Cut>(ctx: &mut KernelContext<'_, RequantizePerC
     let slices = Slices::new(input.shape(), Some(rank - 1));
     slices.map(ctx, &scales, input.as_slice::<QInt32>()?, output.as_mut_slice::<out_type>()?, |scale, x| {
         let value = x.0 as f32 * scale;
-        out_type::from_low_bits(min(max(value, bounds.0), bounds.1).round_ties_even() as i32)
+        out_type::from_low_bits(min(max(value, bounds.0), bounds.1).round_ties_even().to_i32())
     });
     ctx.set_output_at(0, output)?;
     set_range(ctx, 1, to)

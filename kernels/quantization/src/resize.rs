@@ -6,10 +6,11 @@ use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
 use kernlink::shape::Shape;
 use kernlink::tensor::scratch;
 use kernlink_geometry::resize::{Scaling, resized};
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::QuantizedResizeBilinear;
 
-use crate::number::Quantized;
+use crate::number::{Quantized, rounded};
 use crate::slices::{range, set_range};
 
 /// The attrs of a node.
@@ -59,13 +60,14 @@ impl Mixed for QUInt8 {
 
     #[inline(always)]
     fn mixed([top, bottom]: Neighbours<QUInt8>, x: Place, y: Place) -> QUInt8 {
-        let one = 1 << Self::BITS;
+        // Nothing here has more than 23 bits.
+        let one = 1i32 << Self::BITS;
         let row = |[left, right]: [QUInt8; 2]| {
-            let (left, right) = (i64::from(left.0), i64::from(right.0));
-            left * one + (right - left) * x.part
+            let (left, right) = (i32::from(left.0), i32::from(right.0));
+            left * one + (right - left) * x.part as i32
         };
         let (top, bottom) = (row(top), row(bottom));
-        let sum = top + (bottom - top) / one * y.part;
+        let sum = top + (bottom - top) / one * y.part as i32;
         QUInt8(((sum + one / 2) / one) as u8)
     }
 }
@@ -78,12 +80,47 @@ impl Mixed for QInt32 {
     fn mixed([top, bottom]: Neighbours<QInt32>, x: Place, y: Place) -> QInt32 {
         let one = 1i64 << Self::BITS;
         let row = |[left, right]: [QInt32; 2]| {
-            let [left, right] = [left, right].map(|number| number.0 as f32 as i64);
+            let (left, right) = (rounded(left.0), rounded(right.0));
             left.wrapping_mul(one).wrapping_add((right - left).wrapping_mul(x.part))
         };
         let (top, bottom) = (row(top), row(bottom));
         let sum = top.wrapping_add((bottom.wrapping_sub(top) / one).wrapping_mul(y.part));
         QInt32((sum.wrapping_add(one / 2) / one) as i32)
+    }
+}
+
+/// A row of the output, from two of the input, of so many channels.
+#[inline(always)]
+fn mix_few<T: Mixed, const CHANNELS: usize>(lines: [&[T]; 2], xs: &[Place], y: Place, target: &mut [T]) {
+    let [top, bottom] = lines.map(|line| line.as_chunks::<CHANNELS>().0);
+    for (x, target) in xs.iter().zip(target.as_chunks_mut::<CHANNELS>().0) {
+        let (a, b, c, d) = (&top[x.before], &top[x.after], &bottom[x.before], &bottom[x.after]);
+        for (channel, target) in target.iter_mut().enumerate() {
+            *target = T::mixed([[a[channel], b[channel]], [c[channel], d[channel]]], *x, y);
+        }
+    }
+}
+
+widest! {
+    /// A row of the output, from two of the input.
+    fn mix<T: Mixed>(lines: [&[T]; 2], xs: &[Place], y: Place, target: &mut [T]) {
+        let channels = target.len() / xs.len();
+        match channels {
+            1 => return mix_few::<T, 1>(lines, xs, y, target),
+            2 => return mix_few::<T, 2>(lines, xs, y, target),
+            3 => return mix_few::<T, 3>(lines, xs, y, target),
+            4 => return mix_few::<T, 4>(lines, xs, y, target),
+            _ => {}
+        }
+        for (x, target) in xs.iter().zip(target.chunks_mut(channels)) {
+            let [top, bottom] = lines.map(|line| {
+                let at = |place: usize| &line[place * channels..][..channels];
+                at(x.before).iter().zip(at(x.after))
+            });
+            for ((target, (&a, &b)), (&c, &d)) in target.iter_mut().zip(top).zip(bottom) {
+                *target = T::mixed([[a, b], [c, d]], *x, y);
+            }
+        }
     }
 }
 
@@ -109,14 +146,7 @@ fn resize<T: Mixed>(manner: &Manner, ctx: &mut KernelContext<'_, QuantizedResize
             let y = ys[row % to_rows];
             let line =
                 |place: usize| &numbers[(row / to_rows * rows + place) * columns * channels..][..columns * channels];
-            let (top, bottom) = (line(y.before), line(y.after));
-            for (x, target) in xs.iter().zip(target.chunks_mut(channels)) {
-                let (left, right) = (x.before * channels, x.after * channels);
-                for (channel, target) in target.iter_mut().enumerate() {
-                    let at = |line: &[T]| [line[left + channel], line[right + channel]];
-                    *target = T::mixed([at(top), at(bottom)], *x, y);
-                }
-            }
+            mix([line(y.before), line(y.after)], &xs, y, target);
         }
     });
     ctx.set_output_at(0, output)?;

@@ -184,7 +184,7 @@ fn ensure_order(least: f64, greatest: f64) -> Result<()> {
 /// Elements whose least and greatest are found before they are compared with others'.
 const PIECE: usize = 4096;
 /// Elements that are compared side by side.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 widest! {
     fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
@@ -192,9 +192,12 @@ widest! {
         let mut greatest = [range[1]; LANES];
         let (groups, rest) = xs.as_chunks::<LANES>();
         for group in groups {
-            for lane in 0..LANES {
-                least[lane] = min(least[lane], group[lane]);
-                greatest[lane] = max(greatest[lane], group[lane]);
+            // Two loops: of one the compiler makes no vectors.
+            for (least, &x) in least.iter_mut().zip(group) {
+                *least = min(*least, x);
+            }
+            for (greatest, &x) in greatest.iter_mut().zip(group) {
+                *greatest = max(*greatest, x);
             }
         }
         for (lane, &x) in rest.iter().enumerate() {
@@ -318,39 +321,14 @@ fn gradient<T: Rounded>(
         let fits = if axis.is_some() { end.rank() == 1 && end.num_elements() == slices.count } else { end.rank() == 0 };
         ensure!(fits, InvalidArgument, "{name} has incorrect size, expected {} was {}", slices.count, end.shape());
     }
-    let [least, greatest] = [ends[0].as_slice::<T>()?, ends[1].as_slice::<T>()?];
+    let pairs = ends[0].as_slice::<T>()?.iter().zip(ends[1].as_slice::<T>()?);
+    let ranges = scratch::collected(pairs.map(|(&least, &greatest)| [least, greatest]))?;
     let mut backprop = ctx.allocate_output_at(0, input.shape())?;
-    let (flow, xs) = (gradients.as_slice::<T>()?, input.as_slice::<T>()?);
-    ctx.parallel_chunks(backprop.as_mut_slice::<T>()?, 1, 1, |first, target| {
-        let (flow, xs) = (&flow[first..], &xs[first..]);
-        let whole = [least, greatest];
-        flow_where(flow, xs, target, first, slices, whole);
+    let pairs = (gradients.as_slice::<T>()?, input.as_slice::<T>()?);
+    slices.map(ctx, &ranges, pairs, backprop.as_mut_slice::<T>()?, |&[least, greatest]: &[T; 2], (flow, x)| {
+        flow * if x >= least && x <= greatest { T::ONE } else { T::ZERO }
     });
     ctx.set_output_at(0, backprop)?;
     ctx.set_output_at(1, Tensor::zeros(T::DTYPE, ends[0].shape())?)?;
     ctx.set_output_at(2, Tensor::zeros(T::DTYPE, ends[1].shape())?)
-}
-
-widest! {
-    /// What flows where the values, the first of which is element `first`, lie in the range of their slice.
-    fn flow_where<T: Rounded>(flow: &[T], xs: &[T], target: &mut [T], first: usize, slices: Slices, ends: [&[T]; 2]) {
-        let within = |flow: T, x: T, slice: usize| {
-            flow * if x >= ends[0][slice] && x <= ends[1][slice] { T::ONE } else { T::ZERO }
-        };
-        if slices.count == 1 {
-            for ((target, &flow), &x) in target.iter_mut().zip(flow).zip(xs) {
-                *target = within(flow, x, 0);
-            }
-            return;
-        }
-        let (mut slice, mut place) = (first / slices.inner % slices.count, first % slices.inner);
-        for ((target, &flow), &x) in target.iter_mut().zip(flow).zip(xs) {
-            *target = within(flow, x, slice);
-            place += 1;
-            if place == slices.inner {
-                place = 0;
-                slice = if slice + 1 == slices.count { 0 } else { slice + 1 };
-            }
-        }
-    }
 }

@@ -43,6 +43,9 @@ pub(crate) fn axis_of(axis: i64, shape: &Shape) -> Result<Option<usize>> {
     }
 }
 
+/// Elements of a row that is worth a loop of its own.
+const ROW: usize = 64;
+
 /// A tensor as slices along a dimension, or as one.
 #[derive(Clone, Copy)]
 pub(crate) struct Slices {
@@ -61,24 +64,31 @@ impl Slices {
     }
 
     /// `f` of each element of `source` and the parameter of its slice.
-    pub(crate) fn map<P: Sync, S: Pod, T: Pod>(
+    pub(crate) fn map<P: Copy + Sync, S: Source, T: Pod>(
         self,
         ctx: &RawContext<'_>,
         parameters: &[P],
-        source: &[S],
+        source: S,
         target: &mut [T],
-        f: impl Fn(&P, S) -> T + Sync + Copy,
+        f: impl Fn(&P, S::Element) -> T + Sync + Copy,
     ) {
         if let [parameter] = parameters {
-            ctx.parallel_chunks(target, 1, 1, |first, target| each(&source[first..], target, parameter, f));
+            ctx.parallel_chunks(target, 1, 1, |first, target| each(source.after(first), target, parameter, f));
+        } else if self.inner == 1 && (2..=ROW / 2).contains(&parameters.len()) {
+            // Several short rows are one.
+            let repeated: [P; ROW] = std::array::from_fn(|place| parameters[place % parameters.len()]);
+            let repeated = &repeated[..ROW / parameters.len() * parameters.len()];
+            ctx.parallel_chunks(target, repeated.len(), 1, |first, target| {
+                rows(source.after(first), target, repeated, f)
+            });
         } else if self.inner == 1 && !parameters.is_empty() {
             ctx.parallel_chunks(target, parameters.len(), 1, |first, target| {
-                rows(&source[first..], target, parameters, f)
+                rows(source.after(first), target, parameters, f)
             });
         } else if self.inner > 0 {
             ctx.parallel_chunks(target, self.inner, 1, |first, target| {
                 for (index, target) in target.chunks_mut(self.inner).enumerate() {
-                    let source = &source[first + index * self.inner..];
+                    let source = source.after(first + index * self.inner);
                     each(source, target, &parameters[(first / self.inner + index) % self.count], f);
                 }
             });
@@ -86,20 +96,81 @@ impl Slices {
     }
 }
 
+/// Where elements come from: a tensor, or two, whose elements are taken in pairs.
+pub(crate) trait Source: Copy + Sync {
+    type Element;
+
+    /// The elements from `start` on.
+    fn after(self, start: usize) -> Self;
+
+    fn elements(self) -> impl Iterator<Item = Self::Element>;
+
+    /// Rows of `width` elements, of which the last may be shorter.
+    fn rows(self, width: usize) -> impl Iterator<Item = Self>;
+}
+
+impl<T: Pod> Source for &[T] {
+    type Element = T;
+
+    #[inline(always)]
+    fn after(self, start: usize) -> Self {
+        &self[start..]
+    }
+
+    #[inline(always)]
+    fn elements(self) -> impl Iterator<Item = T> {
+        self.iter().copied()
+    }
+
+    #[inline(always)]
+    fn rows(self, width: usize) -> impl Iterator<Item = Self> {
+        self.chunks(width)
+    }
+}
+
+impl<A: Source, B: Source> Source for (A, B) {
+    type Element = (A::Element, B::Element);
+
+    #[inline(always)]
+    fn after(self, start: usize) -> Self {
+        (self.0.after(start), self.1.after(start))
+    }
+
+    #[inline(always)]
+    fn elements(self) -> impl Iterator<Item = Self::Element> {
+        self.0.elements().zip(self.1.elements())
+    }
+
+    #[inline(always)]
+    fn rows(self, width: usize) -> impl Iterator<Item = Self> {
+        self.0.rows(width).zip(self.1.rows(width))
+    }
+}
+
 widest! {
     /// `f` of each element.
-    pub(crate) fn each<P: Sized, S: Pod, T: Pod, F: Fn(&P, S) -> T>(source: &[S], target: &mut [T], parameter: &P, f: F) {
-        for (target, &source) in target.iter_mut().zip(source) {
-            *target = f(parameter, source);
+    pub(crate) fn each<P: Sized, S: Source, T: Pod, F: Fn(&P, S::Element) -> T>(
+        source: S,
+        target: &mut [T],
+        parameter: &P,
+        f: F,
+    ) {
+        for (target, element) in target.iter_mut().zip(source.elements()) {
+            *target = f(parameter, element);
         }
     }
 }
 
 widest! {
-    fn rows<P: Sized, S: Pod, T: Pod, F: Fn(&P, S) -> T>(source: &[S], target: &mut [T], parameters: &[P], f: F) {
-        for (target, source) in target.chunks_mut(parameters.len()).zip(source.chunks(parameters.len())) {
-            for ((target, &source), parameter) in target.iter_mut().zip(source).zip(parameters) {
-                *target = f(parameter, source);
+    fn rows<P: Sized, S: Source, T: Pod, F: Fn(&P, S::Element) -> T>(
+        source: S,
+        target: &mut [T],
+        parameters: &[P],
+        f: F,
+    ) {
+        for (target, source) in target.chunks_mut(parameters.len()).zip(source.rows(parameters.len())) {
+            for ((target, element), parameter) in target.iter_mut().zip(source.elements()).zip(parameters) {
+                *target = f(parameter, element);
             }
         }
     }

@@ -6,12 +6,13 @@ use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::broadcast::Broadcast;
+use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     UniformDequantize, UniformQuantize, UniformQuantizedAdd, UniformQuantizedClipByValue, UniformRequantize,
 };
 
-use crate::number::{Quantized, truncated};
+use crate::number::Quantized;
 use crate::slices::Slices;
 
 /// The scales and zero points of a tensor: one of each, or one for each slice along an axis.
@@ -163,7 +164,7 @@ fn quantize<Tout: Element + Quantized>(
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let slices = Slices::new(input.shape(), scales.axis);
     slices.map(ctx, &ways, input.as_slice::<f32>()?, output.as_mut_slice::<Tout>()?, |way: &(f32, i32), x: f32| {
-        let number = truncated((x * way.0 + 0.5).floor()).wrapping_add(way.1);
+        let number = (x * way.0 + 0.5).floor().to_i32().wrapping_add(way.1);
         Tout::from_low_bits(number.min(greatest).max(least))
     });
     ctx.set_output_at(0, output)

@@ -7,11 +7,11 @@ use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, ensure};
 use kernlink_kernels_common::gemm::Matrix;
+use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{UniformQuantizedDot, UniformQuantizedDotHybrid};
 
-use crate::number::truncated;
 use crate::product::{Right, multiply};
 use crate::uniform::{Factor, Scales, Way, bounds};
 
@@ -108,7 +108,7 @@ widest! {
 widest! {
     fn numbers_of(values: &[f32], target: &mut [i8], inverse: f32, zero: i32) {
         for (target, &value) in target.iter_mut().zip(values) {
-            let number = truncated((value * inverse + 0.5).floor()).wrapping_add(zero);
+            let number = (value * inverse + 0.5).floor().to_i32().wrapping_add(zero);
             *target = number.clamp(-128, 127) as i8;
         }
     }
