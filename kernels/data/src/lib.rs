@@ -9,7 +9,6 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
-mod ahead;
 mod auto_shard;
 mod batch;
 mod cache;
@@ -30,11 +29,13 @@ mod global_shuffle;
 mod group;
 mod interleave;
 mod iterate;
+mod last;
 mod map;
 mod map_defun;
 mod multi_device;
 mod order;
 mod padded;
+mod parallel_map;
 mod prefetch;
 mod random;
 mod record_input;
