@@ -69,6 +69,11 @@ def saved_interleaved():
     with_state(D.range(6).interleave(inner, 3, 2, num_parallel_calls=2))
 
 
+def saved_cache():
+    """A cache, which is filled on the way."""
+    with_state(D.range(40).shuffle(9, seed=3).cache().repeat(2).batch(1))
+
+
 def queue_of():
     queue = v1.FIFOQueue(100, tf.int64, shapes=[[]], shared_name="queue")
     queue.enqueue(v1.placeholder(tf.int64, [], name="value"), name="enqueue")
@@ -101,13 +106,48 @@ def finalized(queue, x):
         return tf.identity(x)
 
 
-def parallel_filter(ds):
-    filtered = ds.filter(lambda x: x > 0)
+def parallel_filter(ds, of=lambda x: x > 0):
+    filtered = ds.filter(of)
     predicate = filtered._predicate.function
     variant = tf.raw_ops.ParallelFilterDataset(
         input_dataset=ds._variant_tensor, other_arguments=predicate.captured_inputs, num_parallel_calls=4, predicate=predicate,
         output_types=[tf.int64], output_shapes=[[]])
     return dataset_ops._VariantDataset(variant, ds.element_spec)
+
+
+def endless():
+    """Iterators that give 0, 1 and 2, and then go through numbers, or call a function, without end."""
+    numbers, mab = D.range(2**62), tf.data.experimental.map_and_batch
+    few = numbers.filter(lambda x: x < 3)
+    # It adds 0 as long as the number is above 2.
+    stuck = lambda x: tf.while_loop(lambda y: tf.greater(y, 2), lambda y: [y + 0], [x])[0]
+    cases = {
+        "filter": few,
+        "prefetch": few.prefetch(16),
+        "map": few.map(lambda x: x + 0, num_parallel_calls=4),
+        "stuck": numbers.map(stuck, num_parallel_calls=4),
+        "parallel_filter": numbers.apply(lambda ds: parallel_filter(ds, lambda x: x < 3)),
+        "map_and_batch": few.apply(mab(lambda x: x + 0, 1, num_parallel_calls=4)),
+        "interleave": numbers.interleave(lambda x: D.range(x, x + 1).filter(lambda y: y < 3), 2, num_parallel_calls=2),
+        "interleaved": D.range(1).interleave(lambda x: few, 1, num_parallel_calls=1),
+        "legacy": numbers.apply(tf.data.experimental.parallel_interleave(lambda x: D.range(x, x + 1).filter(lambda y: y < 3), 2)),
+        "unique": numbers.map(lambda x: x % 3).unique().prefetch(16),
+        "rows": D.range(3).concatenate(D.from_tensors(np.zeros([0], np.int64)).repeat().unbatch()).prefetch(16),
+    }
+    for name, ds in cases.items():
+        iterator = v1.data.make_initializable_iterator(ds.with_options(unchanged()))
+        tf.group(iterator.initializer, name=f"{name}_begin")
+        tf.identity(tf.reshape(iterator.get_next(), []), name=name)
+    raw, kind = tf.raw_ops, {"output_types": [tf.int64], "output_shapes": [[]]}
+    several = raw.MultiDeviceIterator(devices=["/cpu:0"], shared_name="several", container="", **kind)
+    raw.MultiDeviceIteratorInit(dataset=few._variant_tensor, multi_device_iterator=several, max_buffer_size=4, name="several_begin")
+    next_one = raw.MultiDeviceIteratorGetNextFromShard(multi_device_iterator=several, shard_num=0, incarnation_id=tf.constant(1, tf.int64), **kind)
+    tf.identity(next_one[0], name="several")
+    generator = from_generator_op._GeneratorDataset(
+        tf.constant(5, tf.int64), lambda x: x, lambda x: x + 2, lambda x: stuck(tf.constant(3, tf.int64)), tf.TensorSpec([], tf.int64))
+    iterator = v1.data.make_initializable_iterator(generator)
+    tf.group(iterator.initializer, name="generator_begin")
+    tf.identity(iterator.get_next(), name="generator")
 
 
 def fails(every):
@@ -236,3 +276,5 @@ write("too_nested", nested(600))
 write("saved_interleaved", saved_interleaved)
 write("parallel", parallel)
 write_expected("expected")
+write("endless", endless)
+write("saved_cache", saved_cache)

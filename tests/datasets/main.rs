@@ -27,7 +27,9 @@ const SAVED: &[u8] = include_bytes!("data/saved.pb");
 const NESTED: &[u8] = include_bytes!("data/nested.pb");
 const TOO_NESTED: &[u8] = include_bytes!("data/too_nested.pb");
 const SAVED_INTERLEAVED: &[u8] = include_bytes!("data/saved_interleaved.pb");
+const SAVED_CACHE: &[u8] = include_bytes!("data/saved_cache.pb");
 const PARALLEL: &[u8] = include_bytes!("data/parallel.pb");
+const ENDLESS: &[u8] = include_bytes!("data/endless.pb");
 const EXPECTED: &[u8] = include_bytes!("data/expected.pb");
 /// What TensorFlow makes of the nodes of that graph: a line for each element, in order.
 const EXPECTED_LINES: &str = include_str!("data/expected.txt");
@@ -38,7 +40,8 @@ fn enqueue(session: &Session, value: i64) {
 
 fn next(session: &Session, name: &str) -> i64 {
     let options = RunOptions::new().timeout(Duration::from_secs(20));
-    session.run_with(&[], &[name], &[], &options).unwrap()[0].to_scalar().unwrap()
+    let values = session.run_with(&[], &[name], &[], &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    values[0].to_scalar().unwrap()
 }
 
 fn begin(session: &Session, name: &str) {
@@ -88,11 +91,63 @@ fn elements_are_made_ahead_after_the_run_has_ended() {
         for value in 2..=4 {
             enqueue(&session, value);
         }
-        // Two are made ahead, and no more.
-        wait_for_size(&session, 1);
+        // Two are made ahead, and no more; none if nobody works beside the runs.
+        let left = if threads == 1 { 3 } else { 1 };
+        wait_for_size(&session, left);
         std::thread::sleep(Duration::from_millis(20));
-        wait_for_size(&session, 1);
+        wait_for_size(&session, left);
         assert_eq!([(); 3].map(|()| next(&session, "ahead")), [102, 203, 304]);
+    }
+}
+
+#[test]
+fn what_has_no_end_ends_with_the_run() {
+    let timeout = RunOptions::new().timeout(Duration::from_millis(50));
+    let in_time = |start: Instant, what: &str| assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+    for threads in [1, 2] {
+        for name in [
+            "filter",
+            "prefetch",
+            "map",
+            "stuck",
+            "parallel_filter",
+            "map_and_batch",
+            "interleave",
+            "interleaved",
+            "legacy",
+            "unique",
+            "rows",
+            "several",
+        ] {
+            let session = session(ENDLESS, threads);
+            begin(&session, name);
+            // What there is comes though what is behind it never does. Beside the run what never ends may have the only thread,
+            // for which the calls wait.
+            if threads == 1 || !["map", "map_and_batch", "stuck"].contains(&name) {
+                assert_eq!([(); 3].map(|()| next(&session, name)), [0, 1, 2], "{name}, {threads} threads");
+            }
+            let start = Instant::now();
+            let error = session.run_with(&[], &[name], &[], &timeout).map(drop).unwrap_err();
+            assert_eq!(error.code(), Code::DeadlineExceeded, "{name}, {threads} threads: {error}");
+            in_time(start, name);
+            let cancellation = Cancellation::new();
+            let options = RunOptions::new().cancellation(&cancellation);
+            std::thread::scope(|scope| {
+                let runs = scope.spawn(|| session.run_with(&[], &[name], &[], &options).map(drop).unwrap_err());
+                std::thread::sleep(Duration::from_millis(20));
+                cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+                assert_eq!(runs.join().unwrap().code(), Code::Aborted, "{name}, {threads} threads");
+            });
+            in_time(start, name);
+        }
+        // Nor does the end of a generator hold up the run in which its iterator goes.
+        let session = session(ENDLESS, threads);
+        let start = Instant::now();
+        for _ in 0..3 {
+            begin(&session, "generator");
+            assert_eq!(next(&session, "generator"), 7);
+        }
+        in_time(start, "generator");
     }
 }
 
@@ -154,7 +209,9 @@ fn an_iterator_goes_on_where_it_was_saved() {
             }
         }
     };
-    for (graph, threads) in [(SAVED, 1), (SAVED, 2), (SAVED_INTERLEAVED, 1), (SAVED_INTERLEAVED, 2)] {
+    for (graph, threads) in
+        [SAVED, SAVED_INTERLEAVED, SAVED_CACHE].into_iter().flat_map(|graph| [(graph, 1), (graph, 2)])
+    {
         let session = session(graph, threads);
         for taken in [0, 1, 7, 30, 70] {
             session.run(&[], &[], &["begin"]).unwrap();
@@ -197,21 +254,19 @@ fn an_element_that_is_there_does_not_wait_for_the_next_one() {
 
 #[test]
 fn who_gives_up_saving_takes_nothing_along() {
-    for threads in [1, 2] {
-        let session = session(PARALLEL, threads);
-        begin(&session, "prefetch");
-        enqueue(&session, 1);
-        enqueue(&session, 2);
-        assert_eq!(next(&session, "prefetch"), 2);
-        // The second is made ahead, and what makes elements for it waits for a third.
-        wait_for_size(&session, 0);
-        std::thread::sleep(Duration::from_millis(20));
-        let options = RunOptions::new().timeout(Duration::from_millis(50));
-        let error = session.run_with(&[], &["state"], &[], &options).map(drop).unwrap_err();
-        assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
-        enqueue(&session, 3);
-        assert_eq!([(); 2].map(|()| next(&session, "prefetch")), [3, 4]);
-    }
+    let session = session(PARALLEL, 2);
+    begin(&session, "prefetch");
+    enqueue(&session, 1);
+    enqueue(&session, 2);
+    assert_eq!(next(&session, "prefetch"), 2);
+    // The second is made ahead, and what makes elements for it waits for a third.
+    wait_for_size(&session, 0);
+    std::thread::sleep(Duration::from_millis(20));
+    let options = RunOptions::new().timeout(Duration::from_millis(50));
+    let error = session.run_with(&[], &["state"], &[], &options).map(drop).unwrap_err();
+    assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+    enqueue(&session, 3);
+    assert_eq!([(); 2].map(|()| next(&session, "prefetch")), [3, 4]);
 }
 
 #[test]

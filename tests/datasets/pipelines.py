@@ -325,7 +325,10 @@ def saved_and_restored(pipeline, taken):
 
     @tf.function(input_signature=[])
     def elements():
-        ds = pipeline.build().map(told).concatenate(D.from_tensors("end").repeat())
+        # TensorFlow's optimiser of datasets makes one of a shuffle and the repetition behind it, whose order is another.
+        options = tf.data.Options()
+        options.experimental_optimization.apply_default_optimizations = False
+        ds = pipeline.build().map(told).concatenate(D.from_tensors("end").repeat()).with_options(options)
         iterator = raw.AnonymousIteratorV3(**kind)
         steps = [raw.MakeIterator(dataset=ds._variant_tensor, iterator=iterator)]
         def take(count):
@@ -400,7 +403,9 @@ def main():
             errors += 1
             same = isinstance(a, tuple) and isinstance(b, tuple) and a[0] == b[0]
         else:
-            same = all(np.array_equal(a[k], b[k]) for k in a)
+            # What TensorFlow does not give twice, as numbers whose generator it does not save, is to be what it gave first.
+            expected = {**a, "again": a["then"]} if "then" in a else a
+            same = all(np.array_equal(expected[k], b[k]) for k in a)
             elements += len(a["elements"]) - 1 if "elements" in a else sum(map(len, a.values()))
         if not same:
             wrong += 1

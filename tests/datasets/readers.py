@@ -6,39 +6,16 @@ compressed, whole, cut and changed; read by one and by several, counted, saved, 
 Needs TensorFlow, and the Python package of Kernlink on the path. Of compressed bytes that were changed only what comes after the
 first difference is not compared: TensorFlow decompresses ahead, and so meets the damage before the records in front of it.
 """
-import argparse
-import gzip
-import os
-import pathlib
-import random
-import sys
-import tempfile
-import zlib
+from sides import compare, lines, records, written
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402
-from tensorflow.core.framework.reader_base_pb2 import ReaderBaseState  # noqa: E402
-
-import kernlink  # noqa: E402
-
-PACKAGES = ((tf.raw_ops, tf), (kernlink.raw_ops, kernlink))
+from tensorflow.core.framework.reader_base_pb2 import ReaderBaseState
 
 
 def content_of(rng, kind, folder):
     """The bytes of a file before they are compressed."""
     if kind == "TextLineReaderV2":
-        parts = [b"a", b"\n", b"\r\n", b"\r", b"bc d", b"\0", b"\xff"]
-        return b"".join(rng.choice(parts) for _ in range(rng.randint(0, 30)))
-    if kind != "TFRecordReaderV2":
-        return rng.randbytes(rng.randint(0, 40))
-    with tf.io.TFRecordWriter(str(folder / "written")) as writer:
-        for _ in range(rng.randint(0, 5)):
-            writer.write(rng.randbytes(rng.randint(0, 20)))
-    content = (folder / "written").read_bytes()
-    if content and rng.random() < 0.3:
-        at = rng.randrange(len(content))
-        content = content[:at] if rng.random() < 0.5 else content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
-    return content
+        return lines(rng)
+    return records(rng, folder) if kind == "TFRecordReaderV2" else rng.randbytes(rng.randint(0, 40))
 
 
 def draw(rng, folder):
@@ -58,14 +35,9 @@ def draw(rng, folder):
         attrs["encoding"] = compression if rng.random() < 0.95 else "OTHER"
     names, changed = [], False
     for index in range(rng.randint(0, 4)):
-        content = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}[compression](content_of(rng, kind, folder))
-        if content and rng.random() < 0.1:
-            content = content[: rng.randrange(len(content))]
-        elif content and compression and rng.random() < 0.05:
-            at = rng.randrange(len(content))
-            content, changed = content[:at] + bytes([content[at] ^ 4]) + content[at + 1:], True
-        (folder / f"{index}.x").write_bytes(content)
-        names.append(str(folder / f"{index}.x"))
+        file, is_changed = written(rng, folder / f"{index}.x", content_of(rng, kind, folder), compression)
+        names.append(file)
+        changed |= is_changed
         if rng.random() < 0.1:
             names.append(str(folder / "missing"))
     steps = []
@@ -81,10 +53,10 @@ def draw(rng, folder):
     return kind, attrs, names, steps, changed
 
 
-def play(package, number, kind, attrs, names, steps):
+def play(library, number, case):
     """What each step gives."""
-    raw, library = package
-    found = []
+    kind, attrs, names, steps, _ = case
+    raw, found = library.raw_ops, []
     try:
         reader = getattr(raw, kind)(shared_name=f"reader{number}", container="", **attrs)
         queue = raw.FIFOQueueV2(component_types=[library.string], shapes=[[]], capacity=-1, shared_name=f"queue{number}")
@@ -119,22 +91,12 @@ def play(package, number, kind, attrs, names, steps):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=300)
-    arguments = parser.parse_args()
-    rng, different = random.Random(arguments.seed), 0
-    with tempfile.TemporaryDirectory() as folder:
-        for case in range(arguments.count):
-            kind, attrs, names, steps, changed = draw(rng, pathlib.Path(folder))
-            expected, found = (play(package, case, kind, attrs, names, steps) for package in PACKAGES)
-            if expected != found and not changed:
-                different += 1
-                at = next((k for k, (a, b) in enumerate(zip(expected, found)) if a != b), -1)
-                print(f"case {case}, {kind} {attrs}, step {at}:\n  TensorFlow {expected[at]}\n  Kernlink   {found[at]}\n {steps} {expected}")
-    print(f"{arguments.count} cases, {different} differ")
-    sys.exit(different > 0)
+def tell(case, expected, found):
+    kind, attrs, _, steps, changed = case
+    if changed:
+        return None
+    at = next((k for k, (a, b) in enumerate(zip(expected, found)) if a != b), -1)
+    return f"{kind} {attrs}, step {at}:\n  TensorFlow {expected[at]}\n  Kernlink   {found[at]}\n {steps} {expected}"
 
 
-main()
+compare(__doc__, draw, play, tell)

@@ -7,6 +7,10 @@ mod cases;
 #[expect(dead_code, reason = "its `main` is another program's")]
 mod digits;
 mod models;
+#[cfg(feature = "data")]
+#[path = "../../examples/train-records/main.rs"]
+#[expect(dead_code, reason = "its `main` is another program's")]
+mod spirals;
 mod values;
 
 use kernlink::prelude::*;
@@ -108,6 +112,15 @@ fn the_example_reads_digits() {
     let right = digits::train(8, Some(prefix)).unwrap();
     assert!(right >= 0.97, "{right}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The example with an input pipeline: points come in the same order each time, and are learnt.
+#[cfg(feature = "data")]
+#[test]
+fn the_example_reads_records() {
+    let right = spirals::train(20).unwrap();
+    assert!(right >= 0.95, "{right}");
+    assert_eq!(spirals::train(2).unwrap(), spirals::train(2).unwrap());
 }
 
 /// What is wrong with variables and steps is said.

@@ -14,7 +14,7 @@ use kernlink_ops as ops;
 
 use crate::context::Cx;
 use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset, vector};
-use crate::map::ParallelMap;
+use crate::parallel_map::{ParallelMap, parallelism};
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, Transformed, set_transformed};
 
@@ -155,7 +155,7 @@ fn batch(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
 #[register_kernel(device = Cpu, cheap)]
 fn parallel_batch(spec: &Spec, ctx: &mut KernelContext<'_, ops::ParallelBatchDataset>) -> Result<()> {
     let batch = Batch::of(ctx)?;
-    crate::map::parallelism(ctx)?;
+    parallelism(ctx)?;
     set_transformed(ctx, spec, batch)
 }
 

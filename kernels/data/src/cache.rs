@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kernlink::Result;
 use kernlink::dtype::TString;
 use kernlink::kernel::RawContext;
 use kernlink::resource::Resource;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, Variant, scratch};
-use kernlink::{Result, bail};
 use kernlink_kernels_common::files::path_of;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -44,10 +44,15 @@ struct Cached {
     cache: Arc<MemoryCache>,
 }
 
-/// An iterator that gives what is kept, or keeps what it gives.
-enum CacheIterator {
-    Reads { elements: Arc<[Element]>, at: usize },
-    Writes { cache: Arc<MemoryCache>, input: Input, elements: Vec<Element> },
+struct CacheIterator {
+    dataset: Arc<Cached>,
+    does: Does,
+}
+
+/// An iterator gives what is kept, or keeps what it gives.
+enum Does {
+    Read { elements: Arc<[Element]>, at: usize },
+    Write { input: Input, elements: Vec<Element> },
 }
 
 impl Dataset for Cached {
@@ -60,11 +65,12 @@ impl Dataset for Cached {
     }
 
     fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        if let Some(elements) = self.cache.elements().clone() {
-            return Ok(Box::new(CacheIterator::Reads { elements, at: 0 }));
-        }
-        let input = Input::new(&self.input, cx)?;
-        Ok(Box::new(CacheIterator::Writes { cache: self.cache.clone(), input, elements: Vec::new() }))
+        let kept = self.cache.elements().clone();
+        let does = match kept {
+            Some(elements) => Does::Read { elements, at: 0 },
+            None => Does::Write { input: Input::new(&self.input, cx)?, elements: Vec::new() },
+        };
+        Ok(Box::new(CacheIterator { dataset: self, does }))
     }
 
     fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
@@ -79,13 +85,13 @@ impl Dataset for Cached {
 impl DatasetIterator for CacheIterator {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
         Box::pin(async move {
-            match self {
-                CacheIterator::Reads { elements, at } => {
+            match &mut self.does {
+                Does::Read { elements, at } => {
                     let element = elements.get(*at).cloned();
                     *at += usize::from(element.is_some());
                     Ok(element)
                 }
-                CacheIterator::Writes { cache, input, elements } => {
+                Does::Write { input, elements } => {
                     if input.is_over() {
                         return Ok(None);
                     }
@@ -94,7 +100,7 @@ impl DatasetIterator for CacheIterator {
                         Some(element) => scratch::push(elements, element.clone())?,
                         None => {
                             let all = std::mem::take(elements);
-                            cache.elements().get_or_insert_with(|| all.into());
+                            self.dataset.cache.elements().get_or_insert_with(|| all.into());
                         }
                     }
                     Ok(element)
@@ -105,12 +111,12 @@ impl DatasetIterator for CacheIterator {
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            match self {
-                CacheIterator::Reads { elements, at } => {
+            match &mut self.does {
+                Does::Read { elements, at } => {
                     saved.set("at", *at as i64);
                     saved.set_elements("kept", scratch::collected(elements.iter().cloned())?);
                 }
-                CacheIterator::Writes { input, elements, .. } => {
+                Does::Write { input, elements } => {
                     saved.set_elements("elements", scratch::copied(elements)?);
                     input.save(saved).await?;
                 }
@@ -119,25 +125,25 @@ impl DatasetIterator for CacheIterator {
         })
     }
 
+    /// The cache is then what it was, too.
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            let cache = &self.dataset.cache;
             if let Ok(kept) = saved.elements("kept") {
                 let elements: Arc<[Element]> = scratch::copied(kept)?.into();
-                if let CacheIterator::Writes { cache, .. } = self {
-                    cache.elements().get_or_insert_with(|| elements.clone());
-                }
-                *self = CacheIterator::Reads { elements, at: saved.get("at")? as usize };
+                let at = saved.get("at")? as usize;
+                let old = cache.elements().replace(elements.clone());
+                drop(old);
+                self.does = Does::Read { elements, at };
                 return Ok(());
             }
-            let CacheIterator::Writes { input, elements, .. } = self else {
-                bail!(
-                    FailedPrecondition,
-                    "the state is that of an iterator which filled the cache, but the cache is full: restore into a \
-                     new iterator of a dataset with a new cache"
-                );
-            };
-            *elements = scratch::copied(saved.elements("elements")?)?;
-            input.restore(saved, cx).await
+            let elements = scratch::copied(saved.elements("elements")?)?;
+            let mut input = Input::new(&self.dataset.input, cx)?;
+            input.restore(saved, cx).await?;
+            let old = cache.elements().take();
+            drop(old);
+            self.does = Does::Write { input, elements };
+            Ok(())
         })
     }
 }

@@ -12,6 +12,7 @@ use kernlink::{Error, Result};
 
 use crate::dataset::{Dataset, ensure_level};
 use crate::function::Captured;
+use crate::last::finish;
 use crate::stats::Stats;
 
 /// A function as an iterator has it, and what it was made of.
@@ -125,6 +126,12 @@ impl Cx {
         self.background.threads()
     }
 
+    /// Whether threads work beside the one that calls. Where none do nothing is made ahead: it would hold up a run whose time
+    /// limit it does not know.
+    pub(crate) fn works_ahead(&self) -> bool {
+        self.threads() > 1
+    }
+
     /// Whether somebody is still interested. Who goes through many elements for one asks now and then.
     ///
     /// # Errors
@@ -153,7 +160,7 @@ impl Cx {
         }
     }
 
-    /// Makes something ahead, on other threads, until what is returned is dropped.
+    /// Makes something ahead, on other threads, until what is returned is dropped; see [`Cx::works_ahead`].
     pub(crate) fn spawn<T, F>(&self, make: impl FnOnce(Cx) -> F) -> Task<T>
     where
         T: Send + 'static,
@@ -180,7 +187,10 @@ impl LastCx {
         if let Some(background) = self.background.upgrade() {
             let shared = Arc::new(self.shared.afterwards());
             let cx = Cx { background, depth: self.depth, run: None, shared, level: self.level, stats: None };
-            cx.spawn(make).detach();
+            match cx.works_ahead() {
+                true => cx.spawn(make).detach(),
+                false => finish(Box::pin(make(cx))),
+            }
         }
     }
 }

@@ -14,13 +14,10 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 use kernlink_ops::shapes::ExampleAttrs;
 
-use crate::ahead::Ahead;
-use crate::context::Cx;
 use crate::dataset::{Element, Spec, tensors};
-use crate::map::{Parallelism, parallelism};
+use crate::parallel_map::{Keeps, ParallelMap, parallelism};
 use crate::prefetch::Call;
-use crate::saved::Saved;
-use crate::transform::{Input, Transform, set_transformed};
+use crate::transform::set_transformed;
 
 /// What is parsed, as attrs say.
 struct Features {
@@ -136,51 +133,6 @@ impl Parser {
     }
 }
 
-struct ParseExamples {
-    parser: Arc<Parser>,
-    parallelism: Parallelism,
-}
-
-impl ParseExamples {
-    fn call(&self) -> Call {
-        let parser = self.parser.clone();
-        Arc::new(move |element, _| {
-            let parser = parser.clone();
-            Box::pin(async move { parser.parse(&element).map(Some) })
-        })
-    }
-}
-
-impl Transform for ParseExamples {
-    type State = Ahead;
-
-    fn begin(&self, _: &Cx) -> Result<Ahead> {
-        Ok(Ahead::default())
-    }
-
-    async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await.unwrap_or(Ok(None))
-    }
-
-    fn cardinality(&self, input: i64) -> i64 {
-        input
-    }
-
-    async fn save<'a>(&'a self, ahead: &'a mut Ahead, saved: &'a mut Saved) -> Result<()> {
-        ahead.save(saved).await
-    }
-
-    async fn restore<'a>(
-        &'a self,
-        ahead: &'a mut Ahead,
-        input: &'a mut Input,
-        saved: &'a Saved,
-        cx: &'a Cx,
-    ) -> Result<()> {
-        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
-    }
-}
-
 #[register_kernel(device = Cpu, cheap, op = [
     ops::ParseExampleDataset, ops::ParseExampleDatasetV2, ops::ExperimentalParseExampleDataset,
 ])]
@@ -188,6 +140,11 @@ fn parse_examples(state: &FeaturesState, ctx: &mut RawContext<'_>) -> Result<()>
     let parallelism = parallelism(ctx)?;
     let parser = Parser { features: state.0.clone(), defaults: tensors(ctx, "dense_defaults")? };
     parser.features.config(&parser.defaults)?;
-    let spec = state.0.spec.clone();
-    set_transformed(ctx, &spec, ParseExamples { parser: Arc::new(parser), parallelism })
+    let parser = Arc::new(parser);
+    let call: Call = Arc::new(move |element, _| {
+        let parser = parser.clone();
+        Box::pin(async move { parser.parse(&element).map(Some) })
+    });
+    let parsed = ParallelMap { call, parallelism, keeps: Keeps::All, has_random_access: false };
+    set_transformed(ctx, &state.0.spec, parsed)
 }

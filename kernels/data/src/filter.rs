@@ -8,13 +8,12 @@ use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::ahead::Ahead;
 use crate::context::Cx;
 use crate::dataset::{Element, Spec, UNKNOWN};
 use crate::function::Closure;
-use crate::map::{FunctionKernel, Parallelism, parallelism};
+use crate::map::FunctionKernel;
+use crate::parallel_map::{Keeps, ParallelMap, parallelism};
 use crate::prefetch::Call;
-use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
 
 /// The state of a kernel whose function is a predicate.
@@ -85,62 +84,15 @@ fn take_while(state: &PredicateKernel, ctx: &mut RawContext<'_>) -> Result<()> {
     set_transformed(ctx, &state.0.spec, TakeWhile(predicate))
 }
 
-struct ParallelFilter {
-    predicate: Arc<Closure>,
-    parallelism: Parallelism,
-}
-
-impl ParallelFilter {
-    fn call(&self) -> Call {
-        let predicate = self.predicate.clone();
-        Arc::new(move |element, cx| {
-            let predicate = predicate.clone();
-            Box::pin(async move { Ok(predicate.is_true(element.clone(), &cx).await?.then_some(element)) })
-        })
-    }
-}
-
-impl Transform for ParallelFilter {
-    type State = Ahead;
-
-    fn begin(&self, _: &Cx) -> Result<Ahead> {
-        Ok(Ahead::default())
-    }
-
-    async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        loop {
-            cx.check()?;
-            match ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await {
-                None => return Ok(None),
-                Some(Ok(None)) => {}
-                Some(kept) => return kept,
-            }
-        }
-    }
-
-    fn cardinality(&self, _: i64) -> i64 {
-        UNKNOWN
-    }
-
-    async fn save<'a>(&'a self, ahead: &'a mut Ahead, saved: &'a mut Saved) -> Result<()> {
-        ahead.save(saved).await
-    }
-
-    async fn restore<'a>(
-        &'a self,
-        ahead: &'a mut Ahead,
-        input: &'a mut Input,
-        saved: &'a Saved,
-        cx: &'a Cx,
-    ) -> Result<()> {
-        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
-    }
-}
-
 #[register_kernel(device = Cpu, cheap)]
 fn parallel_filter(state: &PredicateKernel, ctx: &mut KernelContext<'_, ops::ParallelFilterDataset>) -> Result<()> {
-    let (predicate, parallelism) = (Arc::new(state.0.closure(ctx)?), parallelism(ctx)?);
-    set_transformed(ctx, &state.0.spec, ParallelFilter { predicate, parallelism })
+    let predicate = Arc::new(state.0.closure(ctx)?);
+    let call: Call = Arc::new(move |element, cx| {
+        let predicate = predicate.clone();
+        Box::pin(async move { Ok(predicate.is_true(element.clone(), &cx).await?.then_some(element)) })
+    });
+    let filter = ParallelMap { call, parallelism: parallelism(ctx)?, keeps: Keeps::Some, has_random_access: false };
+    set_transformed(ctx, &state.0.spec, filter)
 }
 
 /// Keeps elements by their last component, and leaves that out.

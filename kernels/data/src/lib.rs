@@ -9,7 +9,6 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
-mod ahead;
 mod auto_shard;
 mod batch;
 mod batch_size;
@@ -33,6 +32,7 @@ mod group;
 mod hash;
 mod interleave;
 mod iterate;
+mod last;
 mod map;
 mod map_defun;
 mod multi_device;
@@ -40,6 +40,7 @@ mod node;
 mod nodes;
 mod order;
 mod padded;
+mod parallel_map;
 mod prefetch;
 mod random;
 mod record_input;

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::ahead::Ahead;
 use crate::context::Cx;
-use crate::dataset::{Element, Spec, UNKNOWN, scalar, tensors};
+use crate::dataset::{Element, Spec, UNKNOWN, tensors};
 use crate::function::{Captured, Closure, ended};
+use crate::parallel_map::{Keeps, ParallelMap, parallelism};
 use crate::prefetch::Call;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
@@ -43,25 +42,6 @@ impl FunctionKernel {
 impl KernelState for FunctionKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         FunctionKernel::of(ctx, "f")
-    }
-}
-
-/// How many calls may be under way: what an input says, but no more than are of use.
-pub(crate) fn parallel_calls(count: i64, what: &str) -> Result<Parallelism> {
-    ensure!(count > 0 || count == -1, InvalidArgument, "{what} must be greater than zero.");
-    Ok(Parallelism(count))
-}
-
-/// How many calls may be under way.
-#[derive(Clone, Copy)]
-pub(crate) struct Parallelism(i64);
-
-impl Parallelism {
-    /// More calls than these only take memory.
-    const MOST: usize = 256;
-
-    pub(crate) fn calls(self, cx: &Cx) -> usize {
-        usize::try_from(self.0).unwrap_or(cx.threads()).clamp(1, Parallelism::MOST)
     }
 }
 
@@ -109,83 +89,26 @@ fn map(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Result<()> {
 }
 
 /// A map whose calls go on at a time.
-pub(crate) struct ParallelMap {
-    function: Arc<Closure>,
-    preserves_cardinality: bool,
-    parallelism: Parallelism,
-}
-
-impl ParallelMap {
-    fn call(&self) -> Call {
-        let (function, preserves) = (self.function.clone(), self.preserves_cardinality);
-        Arc::new(move |element, cx| {
-            let function = function.clone();
-            Box::pin(async move { ended(function.call(element, &cx).await, preserves) })
-        })
-    }
-}
-
-impl Transform for ParallelMap {
-    type State = Ahead;
-
-    fn begin(&self, _: &Cx) -> Result<Ahead> {
-        Ok(Ahead::default())
-    }
-
-    async fn next<'a>(&'a self, ahead: &'a mut Ahead, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
-        ahead.next(self.parallelism.calls(cx), input, cx, || self.call()).await.unwrap_or(Ok(None))
-    }
-
-    fn cardinality(&self, input: i64) -> i64 {
-        mapped_cardinality(input, self.preserves_cardinality)
-    }
-
-    async fn save<'a>(&'a self, ahead: &'a mut Ahead, saved: &'a mut Saved) -> Result<()> {
-        ahead.save(saved).await
-    }
-
-    async fn restore<'a>(
-        &'a self,
-        ahead: &'a mut Ahead,
-        input: &'a mut Input,
-        saved: &'a Saved,
-        cx: &'a Cx,
-    ) -> Result<()> {
-        ahead.restore(self.parallelism.calls(cx), input, saved, cx, || self.call()).await
-    }
-
-    fn place(&self, index: i64, _: i64) -> Option<i64> {
-        Some(index)
-    }
-
-    async fn made<'a>(&'a self, element: Element, _: i64, cx: &'a Cx) -> Result<Element> {
-        self.function.call(element, cx).await
-    }
-}
-
-/// The scalar that input `num_parallel_calls` is.
-pub(crate) fn parallelism(ctx: &RawContext<'_>) -> Result<Parallelism> {
-    let count = match ctx.input_named("num_parallel_calls")?.dtype() {
-        DataType::Int32 => i64::from(scalar::<i32>(ctx, "num_parallel_calls")?),
-        _ => scalar(ctx, "num_parallel_calls")?,
-    };
-    parallel_calls(count, "num_parallel_calls")
+fn parallel(state: &FunctionKernel, ctx: &RawContext<'_>) -> Result<ParallelMap> {
+    let function = Arc::new(state.closure(ctx)?);
+    let call: Call = Arc::new(move |element, cx| {
+        let function = function.clone();
+        Box::pin(async move { function.call(element, &cx).await.map(Some) })
+    });
+    let keeps = Keeps::all_if(state.preserves_cardinality);
+    Ok(ParallelMap { call, parallelism: parallelism(ctx)?, keeps, has_random_access: true })
 }
 
 #[register_kernel(device = Cpu, cheap, op = [ops::ParallelMapDataset, ops::ParallelMapDatasetV2])]
 fn parallel_map(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Result<()> {
-    let (function, parallelism) = (Arc::new(state.closure(ctx)?), parallelism(ctx)?);
-    let preserves_cardinality = state.preserves_cardinality;
-    set_transformed(ctx, &state.spec, ParallelMap { function, preserves_cardinality, parallelism })
+    let map = parallel(state, ctx)?;
+    set_transformed(ctx, &state.spec, map)
 }
 
 /// A map whose calls go on at a time, and whose results are stacked.
 #[register_kernel(device = Cpu, cheap, op = [ops::MapAndBatchDataset, ops::ExperimentalMapAndBatchDataset])]
 fn map_and_batch(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Result<()> {
-    let (function, parallelism) = (Arc::new(state.closure(ctx)?), parallelism(ctx)?);
-    let batch = crate::batch::Batch::of(ctx)?;
-    let preserves_cardinality = state.preserves_cardinality;
-    let map = ParallelMap { function, preserves_cardinality, parallelism };
+    let (map, batch) = (parallel(state, ctx)?, crate::batch::Batch::of(ctx)?);
     crate::batch::set_mapped(ctx, &state.spec, map, batch)
 }
 

@@ -16,6 +16,7 @@ use crate::context::Cx;
 use crate::dataset::{Dataset, Element, Spec, input_dataset, scalar, set_components};
 use crate::iterate::{Expected, set_string_handle};
 use crate::resource::Running;
+use crate::turn::Turn;
 
 /// An iterator of several devices, once there is a dataset that it goes through.
 struct MultiDevice {
@@ -39,6 +40,8 @@ struct Buffers {
     room: Option<usize>,
     shared: Arc<Shared>,
     maker: Mutex<Option<Task<()>>>,
+    /// Whose turn it is to make elements if nothing is made ahead.
+    turn: Turn<()>,
 }
 
 struct Shared {
@@ -75,8 +78,8 @@ impl Shared {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was made, and whether more is to be made.
-    fn add(&self, made: Result<Option<Element>>, room: Option<usize>) -> bool {
+    /// Notes what was made, and whether more is to be made by whoever works ahead.
+    fn add(&self, made: Result<Option<Element>>, room: Option<usize>, is_ahead: bool) -> bool {
         let mut store = self.store();
         let device = store.next;
         match made.transpose() {
@@ -86,7 +89,7 @@ impl Shared {
             }
             None => store.is_over = true,
         }
-        store.is_made = store.wants_more(room);
+        store.is_made = is_ahead && store.wants_more(room);
         let goes_on = store.is_made;
         drop(store);
         self.changed.wake_all();
@@ -140,6 +143,9 @@ impl Drop for Waiting<'_> {
 impl Buffers {
     /// Has elements made if they are wanted and nobody makes any.
     fn begin(&self, cx: &Cx) {
+        if !cx.works_ahead() {
+            return;
+        }
         {
             let mut store = self.shared.store();
             if store.is_made || !store.wants_more(self.room) {
@@ -152,7 +158,7 @@ impl Buffers {
         let maker = cx.spawn(|cx| async move {
             loop {
                 let made = running.next(&cx).await;
-                if !making.shared.add(made, room) {
+                if !making.shared.add(made, room, true) {
                     making.end();
                     return Ok(());
                 }
@@ -162,24 +168,60 @@ impl Buffers {
         drop(old);
     }
 
+    /// If nothing is made ahead, makes elements in the run that waits for one of a device, as far as there is room, until there is
+    /// one.
+    async fn make(&self, device: usize, cx: &Cx) -> Result<()> {
+        // Devices get elements in the order in which these are made.
+        let _turn = self.turn.take().await;
+        loop {
+            {
+                let store = self.shared.store();
+                if store.is_made || !store.made[device].is_empty() || !store.wants_more(self.room) {
+                    return Ok(());
+                }
+            }
+            let made = self.running.next(cx).await;
+            if made.is_err() {
+                // That this run has no more time is nobody else's error.
+                cx.check()?;
+            }
+            self.shared.add(made, self.room, false);
+        }
+    }
+
     /// The next element of a device, or `None` at the end.
     async fn next(&self, device: usize, cx: &Cx) -> Result<Option<Element>> {
+        let works_ahead = cx.works_ahead();
         let element = {
             let _waiting = Waiting::new(&self.shared, device);
-            self.begin(cx);
-            let take = || {
-                let mut store = self.shared.store();
-                match store.made[device].pop_front() {
-                    Some(made) => Some(made.map(Some)),
-                    None if store.is_replaced => Some(Err(Error::cancelled("Cancelled and buffer not filled."))),
-                    None if store.is_over => Some(Ok(None)),
-                    None => None,
+            loop {
+                match works_ahead {
+                    true => self.begin(cx),
+                    false => self.make(device, cx).await?,
                 }
-            };
-            self.shared.changed.until(take).await
+                let take = || {
+                    let mut store = self.shared.store();
+                    match store.made[device].pop_front() {
+                        Some(made) => Some(Some(made.map(Some))),
+                        None if store.is_replaced => {
+                            Some(Some(Err(Error::cancelled("Cancelled and buffer not filled."))))
+                        }
+                        None if store.is_over => Some(Some(Ok(None))),
+                        // Another device has made room.
+                        None if !works_ahead && !store.is_made && store.wants_more(self.room) => Some(None),
+                        None => None,
+                    }
+                };
+                if let Some(element) = self.shared.changed.until(take).await {
+                    break element;
+                }
+            }
         };
         // There is room again, for which others may wait.
-        self.begin(cx);
+        match works_ahead {
+            true => self.begin(cx),
+            false => self.shared.changed.wake_all(),
+        }
         element
     }
 }
@@ -212,6 +254,7 @@ impl MultiDevice {
             room: usize::try_from(room).ok(),
             shared: Arc::new(Shared { store: Mutex::new(store), changed: Waiters::new() }),
             maker: Mutex::new(None),
+            turn: Turn::new(()),
         };
         let mut begun = self.begun();
         begun.incarnation += 1;

@@ -206,6 +206,9 @@ impl Prefetched {
 
     /// Has elements made if there is room and nobody makes any.
     pub(crate) fn begin(&mut self, cx: &Cx) {
+        if !cx.works_ahead() {
+            return;
+        }
         let mut iterator = {
             let mut store = self.shared.store();
             if store.is_made || store.is_over || store.coming.len() >= self.room {
@@ -255,9 +258,37 @@ impl Prefetched {
         Lent { shared: &self.shared, iterator }
     }
 
+    /// What comes next if nothing is made ahead, which is made in the run that asks for it, as long as that has time. `None` at
+    /// the end.
+    async fn at_once(&mut self, cx: &Cx) -> Option<Made> {
+        let mut lent = self.lent();
+        let next = match lent.iterator() {
+            Ok(iterator) => iterator.next(cx).await.transpose(),
+            Err(gone) => Some(Err(gone)),
+        };
+        drop(lent);
+        match (next, &self.call) {
+            (Some(Ok(element)), Some(call)) => Some(call(element, cx.clone()).await),
+            (Some(made), _) => Some(made.map(Some)),
+            (None, _) => {
+                self.shared.store().is_over = true;
+                None
+            }
+        }
+    }
+
+    /// Whether whatever comes next is there, or somebody makes it.
+    fn is_begun(&self) -> bool {
+        let store = self.shared.store();
+        store.is_made || store.is_over || !store.coming.is_empty()
+    }
+
     /// What comes next, which is waited for in its place: whoever waits may give up. `None` at the end.
     pub(crate) async fn coming(&mut self, cx: &Cx) -> Option<Made> {
         self.begin(cx);
+        if !self.is_begun() {
+            return self.at_once(cx).await;
+        }
         let shared = &*self.shared;
         let next = || {
             let mut store = shared.store();
