@@ -324,7 +324,9 @@ impl ElementReader {
         let plain = match (compression, version) {
             (Compression::None, _) | (Compression::Snappy, 1) => Some(records::Compression::None),
             (Compression::Gzip, _) => Some(records::Compression::Gzip),
-            (Compression::Zlib, _) => Some(records::Compression::Zlib),
+            (Compression::Zlib, VERSION) => Some(records::Compression::Zlib),
+            // Of the older formats TensorFlow has no such files, and reads them as they are.
+            (Compression::Zlib, _) => Some(records::Compression::None),
             (Compression::Snappy, _) => None,
         };
         let bytes = match plain {
