@@ -17,6 +17,7 @@ use crate::sort::CompactSort as _;
 use crate::tensor::Tensor;
 
 /// A function with the attrs of a call, ready to be planned.
+#[derive(Clone)]
 pub struct FunctionBody {
     /// The body: an `_Arg` for each argument and a `_Retval` for each result, and what is between.
     pub graph: Graph,

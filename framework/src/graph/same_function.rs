@@ -45,7 +45,7 @@ pub(super) fn distinct(library: &FunctionDefLibrary) -> Result<Vec<&FunctionDef>
 
 /// Whether functions are the same, as TensorFlow has it: the order of nodes, of attrs that are declared and of what nodes wait for
 /// does not matter, nor do attrs of nodes whose names begin with `_`.
-pub(super) fn are_same(one: &FunctionDef, other: &FunctionDef) -> bool {
+pub(crate) fn are_same(one: &FunctionDef, other: &FunctionDef) -> bool {
     signature(one) == signature(other)
         && attrs(&one.attr).eq(attrs(&other.attr))
         && one.node_def.len() == other.node_def.len()

@@ -1,11 +1,11 @@
 //! What is made of the functions of a library, whose functions are added to it: gradients.
 
-use std::any::Any;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
-use super::functions::{Derived, Functions, Made, Scope, outlived};
-use crate::error::{Error, Result};
+use super::functions::{Derived, Functions, Made};
+use super::library::shared;
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::step::{FunctionLibrary, lock};
 
@@ -21,16 +21,7 @@ pub(crate) fn derive(
     calls: Vec<String>,
     make: impl FnOnce(&mut Graph) -> Result<Made>,
 ) -> Result<Made> {
-    let library: &dyn Any = library;
-    let shared;
-    let functions = match (library.downcast_ref::<Functions>(), library.downcast_ref::<Scope>()) {
-        (Some(functions), _) => functions,
-        (_, Some(scope)) => {
-            shared = scope.shared.upgrade().ok_or_else(outlived)?;
-            &*shared
-        }
-        _ => return Err(Error::unimplemented("functions cannot be added to this library")),
-    };
+    let functions = shared(library)?;
     // Whoever adds functions adds them to those that all others have added.
     let mut derived = lock(&functions.derived);
     if let Some(known) = derived.get(&key) {

@@ -17,7 +17,7 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Advice, Error, Result, shortened};
-use crate::graph::Graph;
+use crate::graph::{FunctionBody, Graph, Output};
 use crate::optimize::{Ends, Optimizer};
 use crate::proto::{self, FunctionDef};
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
@@ -53,13 +53,15 @@ pub(super) struct Functions {
     pub(super) graph: RwLock<Arc<Graph>>,
     /// What was made of the functions.
     pub(super) derived: Mutex<HashMap<Vec<u8>, Derived>>,
+    /// How many hold each function that came with a graph.
+    pub(super) brought: Mutex<HashMap<String, usize>>,
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
     optimizer: Result<Optimizer>,
     /// How deeply calls may be nested.
     call_depth: u32,
-    own: Weak<Functions>,
+    pub(super) own: Weak<Functions>,
     /// The bodies without state, by name, attrs and device.
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
     unplanned: Mutex<Unplanned>,
@@ -136,6 +138,7 @@ impl Functions {
         Arc::new_cyclic(|own| Functions {
             graph: RwLock::new(Arc::new(graph.without_nodes())),
             derived: Mutex::default(),
+            brought: Mutex::default(),
             devices: devices.clone(),
             session: session.clone(),
             is_soft,
@@ -251,6 +254,16 @@ impl Functions {
         Some(instance())
     }
 
+    /// A function with this body, which no library has.
+    pub(super) fn of_body(&self, body: FunctionBody, device: &str) -> Arc<dyn Function> {
+        let dtype = |output: &Output| body.graph.node(output.node).signature.outputs[output.index].dtype;
+        let dtypes = |outputs: &[Output]| outputs.iter().map(dtype).collect::<Vec<_>>();
+        let (arguments, results) = (dtypes(&body.arguments), dtypes(&body.results));
+        let mut made = self.body(&FunctionRef::default(), device, self.scope(None), arguments.clone());
+        made.given = Some(body);
+        Arc::new(Instance { body: Held::Owned(Arc::new(made)), arguments, results })
+    }
+
     /// What a body sees that is nested in these, or in none.
     fn scope(&self, within: Option<Arc<Within>>) -> Scope {
         Scope { shared: self.own.clone(), within, specialized: 0 }
@@ -259,6 +272,7 @@ impl Functions {
     fn body(&self, call: &FunctionRef, device: &str, scope: Scope, arguments: Vec<DataType>) -> Body {
         Body {
             functions: Arc::new(scope),
+            given: None,
             assumed: None,
             shared: self.own.clone(),
             call: call.clone(),
@@ -361,6 +375,8 @@ struct Body {
     /// Held by whoever makes the plan.
     planning: Mutex<()>,
     arguments: Vec<DataType>,
+    /// The body itself, if it is none of the library's.
+    given: Option<FunctionBody>,
     assumed: Option<Assumed>,
 }
 
@@ -402,6 +418,8 @@ impl Body {
             return Ok(executor.clone());
         }
         let plan = self.make_plan(arguments).map_err(|error| match error.node() {
+            // A graph that came as a value has no name.
+            _ if self.given.is_some() => error,
             Some(_) => error.in_function(&self.call.name),
             None => error.append(format_args!("\n  in function `{}`", shortened(&self.call.name))),
         });
@@ -421,7 +439,10 @@ impl Body {
 
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
-        let mut body = shared.graph().function_body(&self.call)?;
+        let mut body = match &self.given {
+            Some(body) => body.clone(),
+            None => shared.graph().function_body(&self.call)?,
+        };
         if let Some(Assumed { values, .. }) = &self.assumed {
             // If they do not fit, a call says so, or the node that takes them.
             _ = body.assume(values);
@@ -644,6 +665,7 @@ mod tests {
                 executor: OnceLock::new(),
                 planning: Mutex::default(),
                 arguments: Vec::new(),
+                given: None,
                 assumed: None,
             };
             std::thread::scope(|scope| {
