@@ -103,6 +103,10 @@ def graph():
     # Those whose folders have the names of hashes.
     iterate(first(elements(), path), "first_hash")
     iterate(second(elements(), path, compression="AUTO"), "second_hash")
+    # TensorFlow itself frees the inputs of this one too early.
+    tensor = tf.raw_ops.SnapshotNestedDatasetReader(
+        inputs=[ds._variant_tensor for ds in (elements(2), elements(0), elements())], output_types=[tf.int64], output_shapes=[[]])
+    iterate(tf.data.experimental.from_variant(tensor, tf.data.DatasetSpec(spec())).flat_map(lambda ds: ds), "nested")
     tensor = tf.raw_ops.ListSnapshotChunksDataset(snapshot_path=path, output_types=[tf.string], output_shapes=[[]])
     tf.raw_ops.DatasetCardinality(input_dataset=tensor, name="list_count")
     iterate(tf.data.experimental.from_variant(tensor, tf.TensorSpec([], tf.string)), "list")

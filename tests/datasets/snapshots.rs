@@ -16,6 +16,12 @@ const COMPRESSIONS: [&str; 5] = ["none", "gzip", "snappy", "zlib", "auto"];
 /// The name of the folder that `hash` gives, -7.
 const HASH: &str = "18446744073709551609";
 
+/// The name that TensorFlow gives the folder of the dataset `second_hash`.
+const SECOND_HASH: &str = "9488514655221018748";
+/// The folder of the dataset `first_hash` where its path is one in which nothing can be made, as TensorFlow names it.
+#[cfg(target_os = "linux")]
+const FIRST_FOLDER: &str = "/proc/none/kernlink/8c896d3f48344ed6/";
+
 fn data(name: &str) -> PathBuf {
     data_in("snapshots").join(name)
 }
@@ -34,7 +40,8 @@ fn by_shard(elements: &[Vec<String>]) -> Vec<Vec<String>> {
 
 /// The only folder in a folder.
 fn inner(folder: &Path) -> PathBuf {
-    let mut folders = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let mut folders =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
     let found = folders.next().unwrap();
     assert_eq!(folders.next(), None);
     found
@@ -166,10 +173,12 @@ fn snapshots_of_the_first_version_are_pieces() {
     files(&path.join("custom-n/custom"), &mut own);
     files(&data("first_pieces").join("custom-n/custom"), &mut given);
     assert_eq!(own.len(), given.len());
-    for (name, contents) in [(own, given)].into_iter().flat_map(|(own, given)| own.into_iter().zip(given)).map(|(own, _)| {
-        let given = data("first_pieces").join("custom-n/custom").join(own.file_name().unwrap());
-        (own, given)
-    }) {
+    for (name, contents) in
+        [(own, given)].into_iter().flat_map(|(own, given)| own.into_iter().zip(given)).map(|(own, _)| {
+            let given = data("first_pieces").join("custom-n/custom").join(own.file_name().unwrap());
+            (own, given)
+        })
+    {
         assert_eq!(std::fs::read(&name).unwrap(), std::fs::read(contents).unwrap(), "{}", name.display());
     }
     let shuffled = pipeline(&session, "first_shuffled", &path);
@@ -276,8 +285,10 @@ fn snapshots_of_all_formats_are_read() {
         for compression in compressions {
             let name = format!("reader{version}_{compression}");
             let second = |shard: &str| inner(&data(&format!("second_{compression}")).join(HASH)).join(shard);
-            let shard = if version == 2 { second("00000000.shard") } else { data(&format!("shard{version}_{compression}")) };
-            let whole: Vec<_> = if version == 2 { expected.iter().step_by(2).cloned().collect() } else { expected.clone() };
+            let shard =
+                if version == 2 { second("00000000.shard") } else { data(&format!("shard{version}_{compression}")) };
+            let whole: Vec<_> =
+                if version == 2 { expected.iter().step_by(2).cloned().collect() } else { expected.clone() };
             assert_eq!(read_from(&session, &name, &shard, 0).unwrap(), whole, "{name}");
             assert_eq!(read_from(&session, &name, &shard, 2).unwrap(), whole[2..], "{name}");
             assert_eq!(read_from(&session, &name, &shard, 9).unwrap_err().code(), Code::Internal, "{name}");
@@ -296,6 +307,41 @@ fn snapshots_of_all_formats_are_read() {
             missing.begin().unwrap();
             assert_eq!(missing.next().unwrap_err().code(), Code::NotFound);
         }
+    }
+}
+
+#[test]
+fn snapshots_are_made_of_datasets() {
+    let session = session(GRAPH, 1);
+    let expected = elements(&session);
+    let nested = pipeline(&session, "nested", Path::new(""));
+    assert_eq!(nested.all(), [&expected[..2], &expected].concat());
+    nested.begin().unwrap();
+    (0..3).for_each(|_| _ = nested.next().unwrap());
+    let state = nested.state();
+    nested.go_back(&state);
+    assert_eq!(nested.rest().0, expected[1..]);
+}
+
+#[test]
+fn snapshots_are_in_folders_named_by_hashes() {
+    let (session, folder) = (session(GRAPH, 1), folder("hashes"));
+    let expected = elements(&session);
+    let path = folder.join("second_hash");
+    assert_eq!(pipeline(&session, "second_hash", &path).all(), expected);
+    assert_eq!(inner(&path).file_name().unwrap(), SECOND_HASH);
+    // That of the first version is of the path, too.
+    let path = folder.join("first_hash");
+    let first = pipeline(&session, "first_hash", &path);
+    assert_eq!(first.all(), expected);
+    assert_eq!(first.all(), expected);
+    inner(&inner(&path));
+    #[cfg(target_os = "linux")]
+    {
+        let first = pipeline(&session, "first_hash", Path::new("/proc/none/kernlink"));
+        first.begin().unwrap();
+        let error = first.next().unwrap_err();
+        assert!(error.code() == Code::NotFound && error.message().contains(FIRST_FOLDER), "{error}");
     }
 }
 
@@ -329,7 +375,13 @@ fn snapshots_that_are_damaged_are_errors() {
     let folder = std::env::temp_dir().join(format!("kernlink-snapshots-{}-damaged", std::process::id()));
     let whole = |_: &Path| folder.clone();
     for compression in ["gzip", "snappy", "zlib"] {
-        damage(&session, &format!("second_{compression}_empty"), &data(&format!("second_{compression}")), &folder, &whole);
+        damage(
+            &session,
+            &format!("second_{compression}_empty"),
+            &data(&format!("second_{compression}")),
+            &folder,
+            &whole,
+        );
     }
     for compression in LEGACY {
         let (name, given) = (format!("first_{compression}_empty"), data(&format!("first_{compression}")));
@@ -368,7 +420,9 @@ fn snapshots_of_devices_and_strange_folders_are_errors() {
         put(target, "custom-n/snapshot.metadata");
         fails("first_none", Code::FailedPrecondition);
         put(target, "00000000.snapshot");
-        for reader in ["reader0_none", "reader0_snappy", "reader1_snappy", "reader1_gzip", "reader2_none", "reader2_snappy"] {
+        for reader in
+            ["reader0_none", "reader0_snappy", "reader1_snappy", "reader1_gzip", "reader2_none", "reader2_snappy"]
+        {
             fails(reader, Code::FailedPrecondition);
         }
         put(target, "ERROR");
@@ -402,7 +456,9 @@ fn snapshots_of_several_processes_are_listed_as_they_come() {
     let (session, folder) = (session(GRAPH, 2), folder("list"));
     let chunks = folder.join("chunks");
     let list = pipeline(&session, "list", &folder);
-    let name = |chunk: &str| vec![format!("{:?}", Tensor::scalar(kernlink::dtype::TString::from(chunks.join(chunk).to_str().unwrap())))];
+    let name = |chunk: &str| {
+        vec![format!("{:?}", Tensor::scalar(kernlink::dtype::TString::from(chunks.join(chunk).to_str().unwrap())))]
+    };
     let names = |chunks: &[&str]| chunks.iter().map(|chunk| name(chunk)).collect::<Vec<_>>();
     let count = || list.value("list_count").to_scalar::<i64>().unwrap();
     let put = |chunk: &str| std::fs::write(chunks.join(chunk), "").unwrap();

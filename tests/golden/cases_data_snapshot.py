@@ -91,7 +91,6 @@ def cases():
         yield case(op, "int64", "room-9", devices(op, room=9, count=5))
         yield case(op, "int64", "late", devices(op, room=3, count=3, shard=lambda k: 1 - k % 2))
         yield error(op, "end", devices(op, count=6, fails=True))
-        yield error(op, "shard", devices(op, count=1, shard=lambda k: 2, fails=True))
         yield error(op, "incarnation", devices(op, incarnation=2, count=1, fails=True))
     yield case("DeleteMultiDeviceIterator", "int64", "anonymous", devices("AnonymousMultiDeviceIterator", count=5, deleted=True))
     def remote(f, arguments, types, target="/device:CPU:0"):

@@ -114,7 +114,7 @@ impl Chunks {
 
     /// The element that names a file.
     fn element(&self, name: &OsString) -> Result<Element> {
-        let Spec { dtypes, shapes } = &self.head.spec;
+        let Spec { dtypes, shapes, .. } = &self.head.spec;
         ensure!(dtypes.len() == 1, Internal, "Expected {} components but got 1.", dtypes.len());
         ensure!(
             dtypes[0] == DataType::String,

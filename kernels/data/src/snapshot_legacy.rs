@@ -8,8 +8,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
+use kernlink::registry::Registry;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
@@ -20,11 +22,11 @@ use kernlink_ops as ops;
 
 use crate::context::Cx;
 use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
+use crate::hash::{combined, hash, hash_graph};
+use crate::nodes::Nodes;
 use crate::saved::Saved;
 use crate::snapshot::{Files, Shard};
-use crate::snapshot_files::{
-    Compression, Metadata, behind, ensure_version, entries, failed, now, number_of, random,
-};
+use crate::snapshot_files::{Compression, Metadata, behind, ensure_version, entries, failed, now, number_of, random};
 use crate::snapshot_write::{ElementWriter, Format};
 use crate::transform::Input;
 
@@ -64,8 +66,8 @@ struct Options {
 impl KernelState for Options {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let text = |name| ctx.attrs.required::<String>(name);
-        let number = |name, default| match ctx.attrs.required::<i64>(name) {
-            Ok(-1) => Ok(default),
+        let number = |name| match ctx.attrs.required::<i64>(name) {
+            Ok(-1) => Ok(NUMBERS.iter().find(|(other, _)| *other == name).map_or(-1, |(_, number)| *number)),
             given => given,
         };
         let compression = text("compression")?;
@@ -74,7 +76,7 @@ impl KernelState for Options {
             InvalidArgument,
             "compression must be either '', 'GZIP' or 'SNAPPY'."
         );
-        let expiry = number("pending_snapshot_expiry_seconds", 86_400)?;
+        let expiry = number("pending_snapshot_expiry_seconds")?;
         ensure!(expiry >= 1, InvalidArgument, "pending_snapshot_expiry_seconds must be at least 1 second.");
         let wanted = match &*text("mode")? {
             "auto" => Wanted::Auto,
@@ -89,9 +91,9 @@ impl KernelState for Options {
             compression_name: compression,
             reader_prefix: text("reader_path_prefix")?,
             writer_prefix: text("writer_path_prefix")?,
-            file_size: number("shard_size_bytes", 10 << 30)? as u64,
+            file_size: number("shard_size_bytes")? as u64,
             expiry: expiry.saturating_mul(1_000_000),
-            writers: number("num_writer_threads", 1)?.clamp(1, MOST_WRITERS as i64) as usize,
+            writers: number("num_writer_threads")?.clamp(1, MOST_WRITERS as i64) as usize,
             shuffled: ctx.attrs.required("shuffle_on_read").map(|shuffled: bool| shuffled.then_some(seeds))?,
             wanted,
             name: text("snapshot_name")?,
@@ -524,24 +526,56 @@ impl DatasetIterator for SnapshotIterator {
     }
 }
 
+/// The state of the kernel.
+struct SnapshotKernel {
+    spec: Spec,
+    options: Options,
+    /// The ops that there are.
+    registry: Arc<Registry>,
+}
+
+/// Attrs of which -1 stands for another number.
+const NUMBERS: [(&str, i64); 6] = [
+    ("shard_size_bytes", 10 << 30),
+    ("pending_snapshot_expiry_seconds", 86_400),
+    ("num_reader_threads", 1),
+    ("reader_buffer_size", 1),
+    ("num_writer_threads", 1),
+    ("writer_buffer_size", 1),
+];
+
+impl KernelState for SnapshotKernel {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let defaults =
+            NUMBERS.iter().filter(|(name, _)| ctx.attrs.required(name).is_ok_and(|number: i64| number == -1));
+        let spec = Spec::of(ctx)?.saying(defaults.map(|&(name, number)| (name, AttrValue::Int(number))));
+        Ok(Self { spec, options: Options::new(ctx)?, registry: ctx.registry.clone() })
+    }
+}
+
+impl SnapshotKernel {
+    /// What stands for a dataset that is saved so.
+    fn hash_of(&self, input: &Arc<dyn Dataset>, path: &TString) -> Result<u64> {
+        let graph = Nodes::of(input)?.to_def()?;
+        let Options { compression_name, reader_prefix, writer_prefix, file_size, .. } = &self.options;
+        let texts = [path.as_bytes(), compression_name.as_bytes(), reader_prefix.as_bytes(), writer_prefix.as_bytes()];
+        let of_graph = hash_graph(&graph, &self.registry)?;
+        let of_all = texts.into_iter().fold(of_graph, |so_far, text| combined(so_far, hash(text)));
+        Ok(combined(of_all, *file_size))
+    }
+}
+
 #[register_kernel(device = Cpu)]
-fn snapshot(state: &Options, ctx: &mut KernelContext<'_, ops::SnapshotDataset>) -> Result<()> {
+fn snapshot(state: &SnapshotKernel, ctx: &mut KernelContext<'_, ops::SnapshotDataset>) -> Result<()> {
     let input = input_dataset(ctx, 0)?;
     let path: TString = scalar(ctx, "path")?;
     let folder = path_of(&path)?;
     let graph_hash = format!("{:016x}", state.hash_of(&input, &path)?);
-    let folder = match state.name.is_empty() {
+    let options = state.options.clone();
+    let folder = match options.name.is_empty() {
         true => folder.join(&graph_hash),
-        false => folder.join(format!("custom-{}", state.name)),
+        false => folder.join(format!("custom-{}", options.name)),
     };
-    let head = Head::above(&input.head().spec, [&input])?;
-    set_dataset(ctx, Snapshot { head, input, options: state.clone(), folder, graph_hash })
-}
-
-impl Options {
-    /// What stands for a dataset that is saved so.
-    fn hash_of(&self, _: &Arc<dyn Dataset>, _: &TString) -> Result<u64> {
-        let _ = &self.compression_name;
-        Ok(0)
-    }
+    let head = Head::above(&state.spec.with(input.head().spec.clone()), [&input])?;
+    set_dataset(ctx, Snapshot { head, input, options, folder, graph_hash })
 }

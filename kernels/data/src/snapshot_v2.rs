@@ -7,8 +7,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::TString;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
+use kernlink::registry::Registry;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, bail, ensure};
@@ -17,8 +19,10 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, input_dataset, scalar, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
 use crate::function::{Captured, Closure};
+use crate::hash::{combined, hash as hash_bytes, hash_graph};
+use crate::nodes::Nodes;
 use crate::saved::Saved;
 use crate::snapshot::{Open, Reading};
 use crate::snapshot_files::{Compression, Metadata, behind, failed, now};
@@ -39,7 +43,10 @@ struct Snapshot {
 /// What an iterator does.
 enum Mode {
     Reads(Open),
-    Writes { input: Input, progress: Progress },
+    Writes {
+        input: Input,
+        progress: Progress,
+    },
     /// Another writes, and what it said of its run has a time that is still to come.
     Passes(Input),
 }
@@ -175,13 +182,11 @@ impl DatasetIterator for SnapshotIterator {
     }
 }
 
-/// What stands for a dataset and how it is compressed.
-fn hash_of(_: &Arc<dyn Dataset>, _: &str) -> Result<u64> {
-    bail!(Unimplemented, "pending")
-}
-
 /// The state of the kernel.
 struct SnapshotKernel {
+    spec: Spec,
+    /// The ops that there are.
+    registry: Arc<Registry>,
     compression: Compression,
     /// Its name, as the dataset's hash takes it up.
     compression_name: String,
@@ -199,6 +204,8 @@ impl KernelState for SnapshotKernel {
         let name = if name == "AUTO" { "SNAPPY".to_owned() } else { name };
         let (is_valid, hash): (bool, i64) = (ctx.attrs.required("hash_valid")?, ctx.attrs.required("hash")?);
         Ok(Self {
+            spec: Spec::of(ctx)?,
+            registry: ctx.registry.clone(),
             compression: Compression::named(&name)?,
             compression_name: name,
             reader_prefix: ctx.attrs.required("reader_prefix")?,
@@ -216,10 +223,18 @@ fn snapshot(state: &SnapshotKernel, ctx: &mut KernelContext<'_, ops::SnapshotDat
     let path: TString = scalar(ctx, "path")?;
     let hash = match state.hash {
         Some(hash) => hash,
-        None => hash_of(&input, &state.compression_name)?,
+        None => {
+            let graph = Nodes::of(&input)?.to_def()?;
+            combined(hash_graph(&graph, &state.registry)?, hash_bytes(state.compression_name.as_bytes()))
+        }
     };
     let folder = path_of(&path)?.join(hash.to_string());
-    let spec = input.head().spec.clone();
+    let said = [
+        ("hash_valid", AttrValue::Bool(true)),
+        ("hash", AttrValue::Int(hash as i64)),
+        ("compression", AttrValue::String(state.compression_name.clone().into())),
+    ];
+    let spec = state.spec.with(input.head().spec.clone()).saying(said);
     let saving = Saving {
         folder: behind(&state.writer_prefix, &folder)?,
         compression: state.compression,

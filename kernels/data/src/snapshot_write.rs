@@ -160,7 +160,9 @@ impl ElementWriter {
     /// UNIMPLEMENTED for variants; [`Error::from_io`]'s if the file cannot be written.
     pub(crate) fn write(&mut self, element: &Element) -> Result<()> {
         match self.format {
-            Format::Records => element.iter().try_for_each(|component| self.record(&encoded(&tensor_to_proto(component)?)?)),
+            Format::Records => {
+                element.iter().try_for_each(|component| self.record(&encoded(&tensor_to_proto(component)?)?))
+            }
             Format::Framed if self.is_snappy => self.compressed(element),
             Format::Framed => {
                 let tensor = scratch::collected_ok(element.iter().map(tensor_to_proto))?;

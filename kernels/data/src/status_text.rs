@@ -173,13 +173,26 @@ mod tests {
         let status = |code, message: &str| Some((code, message.to_owned()));
         assert_eq!(status_of(b""), status(None, ""));
         assert_eq!(status_of(b"code: 3 message: \"no good\""), status(Some(Code::InvalidArgument), "no good"));
-        assert_eq!(status_of(b"code:OUT_OF_RANGE;message:'a\\n\\101\\x42' \"c\","), status(Some(Code::OutOfRange), "a\nABc"));
+        assert_eq!(
+            status_of(b"code:OUT_OF_RANGE;message:'a\\n\\101\\x42' \"c\","),
+            status(Some(Code::OutOfRange), "a\nABc")
+        );
         assert_eq!(status_of(b"# why\ncode: 99"), status(Some(Code::Unknown), ""));
         assert_eq!(
             status_of(b"payload { key: \"a}\" value: \"\" } message: \"m\" payload: < key: 'b' >"),
             status(None, "m")
         );
-        for text in ["garbage{", "code", "code: ", "code: x", "code: 1 code: 1", "message: \"a", "message: 5", "payload {", "payload { >"] {
+        for text in [
+            "garbage{",
+            "code",
+            "code: ",
+            "code: x",
+            "code: 1 code: 1",
+            "message: \"a",
+            "message: 5",
+            "payload {",
+            "payload { >",
+        ] {
             assert_eq!(status_of(text.as_bytes()), None, "{text}");
         }
     }
