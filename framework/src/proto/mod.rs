@@ -8,6 +8,7 @@ mod kernel;
 mod op;
 mod op_list;
 mod shape;
+mod string_content;
 mod tensor;
 #[cfg(feature = "text-format")]
 mod text;
@@ -39,7 +40,7 @@ pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list
 pub use prost::Message;
 pub use shape::{shape_from_proto, shape_to_proto};
 pub(crate) use tensor::{content_of, from_content};
-pub use tensor::{encoded, tensor_from_proto, tensor_to_proto};
+pub use tensor::{encoded, tensor_from_proto, tensor_to_attr_proto, tensor_to_proto};
 pub use tensorflow::{checkpoint::*, graph::*, object_graph::*, saved_model::*};
 #[cfg(feature = "text-format")]
 pub use text::{check_text_nesting, graph_from_text, graph_to_text, meta_graph_from_text, saved_model_from_text};

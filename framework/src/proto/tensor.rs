@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::string_content::{content_of_strings, strings_from_content};
 use super::values::{fill, from_values, put_values};
 use super::{Message, ResourceHandleProto, TensorProto};
 use crate::dtype::{DataType, Int2, Int4};
@@ -28,6 +29,7 @@ pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
             .ok_or_else(|| Error::invalid_argument("a tensor's shape is not fully known"))?,
     };
     match dtype {
+        DataType::String if !proto.tensor_content.is_empty() => strings_from_content(shape, &proto.tensor_content),
         DataType::String => from_values(dtype, shape, proto),
         DataType::Resource => fill(shape, &proto.resource_handle_val, handle_from_proto),
         DataType::Variant if shape.num_elements() == 0 => Tensor::zeros(dtype, shape),
@@ -109,6 +111,28 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
                 Cow::Owned(bytes) => bytes.into(),
             };
         }
+    }
+    Ok(proto)
+}
+
+/// The message that holds a tensor as TensorFlow writes the value of an attr: an element by itself as what it is, several as
+/// content.
+///
+/// # Errors
+/// As [`tensor_to_proto`].
+pub fn tensor_to_attr_proto(tensor: &Tensor) -> Result<TensorProto> {
+    let is_object = matches!(tensor.dtype(), DataType::Resource | DataType::Variant);
+    if is_object || (tensor.dtype().is_pod() && tensor.num_elements() > 1) {
+        return tensor_to_proto(tensor);
+    }
+    let mut proto = TensorProto {
+        dtype: tensor.dtype().number(),
+        tensor_shape: Some(shape_to_proto(&tensor.shape().into())),
+        ..TensorProto::default()
+    };
+    match tensor.num_elements() {
+        0 | 1 => put_values(tensor, tensor.num_elements(), &mut proto)?,
+        _ => proto.tensor_content = content_of_strings(tensor.as_slice()?)?,
     }
     Ok(proto)
 }

@@ -1,13 +1,17 @@
 //! A worker's share of a dataset, by a policy.
 
+use std::sync::Arc;
+
+use kernlink::error::Code;
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::dataset::{Spec, input_dataset, scalar, to_tensor, with_inputs};
-use crate::order::Shard;
-use crate::transform::set_transformed;
+use crate::dataset::{Dataset, input_dataset, scalar, to_tensor};
+use crate::graphs::{Place, without_retvals};
+use crate::nodes::Nodes;
+use crate::shard_graph::Sharding;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Policy {
@@ -16,23 +20,48 @@ enum Policy {
     Auto,
     File,
     Data,
-    /// Where `shard` was called with a hint. It is refused there, so that no dataset has one.
+    /// Where `shard` was called with a hint.
     Hint,
 }
 
 struct AutoShard {
-    spec: Spec,
     policy: i64,
+    replicas: i64,
+    place: Place,
 }
 
 impl KernelState for AutoShard {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self { spec: Spec::of(ctx)?, policy: ctx.attrs.required("auto_shard_policy")? })
+        let replicas = match ctx.attrs.get("num_replicas") {
+            Some(_) => ctx.attrs.required("num_replicas")?,
+            None => 0,
+        };
+        Ok(Self { policy: ctx.attrs.required("auto_shard_policy")?, replicas, place: Place::of(ctx)? })
     }
 }
 
-#[register_kernel(device = Cpu, cheap, op = [ops::AutoShardDataset, ops::ExperimentalAutoShardDataset])]
-fn auto_shard(state: &AutoShard, ctx: &mut RawContext<'_>) -> Result<()> {
+/// The nodes of a worker's share of a dataset.
+fn share(dataset: &Arc<dyn Dataset>, policy: Policy, (workers, index): (i64, i64), replicas: i64) -> Result<Nodes> {
+    let sharding = || Sharding::new(Nodes::as_known(dataset)?, workers, index);
+    let mut share = sharding()?;
+    match policy {
+        Policy::Off => {}
+        Policy::File => share.by_files()?,
+        Policy::Data => share.by_elements(replicas)?,
+        Policy::Hint => share.by_hint()?,
+        Policy::Auto => match share.by_files() {
+            Err(error) if error.code() == Code::NotFound => {
+                share = sharding()?;
+                share.by_elements(replicas)?;
+            }
+            result => result?,
+        },
+    }
+    Ok(share.into_nodes())
+}
+
+#[register_kernel(device = Cpu, op = [ops::AutoShardDataset, ops::ExperimentalAutoShardDataset])]
+async fn auto_shard(state: &AutoShard, ctx: &mut RawContext<'_>) -> Result<()> {
     let (workers, index): (i64, i64) = (scalar(ctx, "num_workers")?, scalar(ctx, "index")?);
     ensure!(workers > 0, InvalidArgument, "num_workers must be greater than zero.");
     ensure!((0..workers).contains(&index), InvalidArgument, "index must be between 0 and {}", workers - 1);
@@ -42,27 +71,15 @@ fn auto_shard(state: &AutoShard, ctx: &mut RawContext<'_>) -> Result<()> {
         1 => Policy::File,
         2 => Policy::Data,
         3 => Policy::Hint,
-        other => bail!(InvalidArgument, "auto_shard_policy is invalid: it is −1 to 3, not {other}"),
+        _ => bail!(InvalidArgument, "auto_shard_policy is invalid."),
     };
+    ensure!(state.replicas >= 0, InvalidArgument, "num_replicas should be >= 0");
     let dataset = input_dataset(ctx, 0)?;
-    if workers == 1 || matches!(policy, Policy::Off | Policy::Hint) {
+    if policy == Policy::Off || (policy == Policy::File && workers == 1) {
         return ctx.set_output_at(0, to_tensor(dataset));
     }
-    // TensorFlow deals out the names of files that a function opens, which takes another graph. Whether one opens files, its
-    // graph says; a dataset has it no more.
-    let may_open_files = with_inputs(&dataset).iter().any(|dataset| dataset.is_of_datasets());
-    if policy != Policy::Data && may_open_files {
-        bail!(
-            Unimplemented,
-            "a dataset that `flat_map` or `interleave` makes is not dealt out by files: let auto_shard_policy be 2 (DATA), or \
-             deal out the names of the files by `shard` before they are opened"
-        );
-    }
-    ensure!(
-        policy != Policy::File,
-        NotFound,
-        "Did not find a shardable source: no function of the dataset opens files by names from another dataset. Let \
-         auto_shard_policy be 2 (DATA) or 0 (AUTO)"
-    );
-    set_transformed(ctx, &state.spec, Shard { count: workers, index, needs_all: true })
+    let (graph, feeds) = share(&dataset, policy, (workers, index), state.replicas)?.to_def_and_feeds()?;
+    let output = graph.node.last().and_then(|retval| retval.input.first()).cloned().unwrap_or_default();
+    let share = state.place.dataset(ctx, without_retvals(graph), &output, feeds).await?;
+    ctx.set_output_at(0, share)
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, Element as TensorElement};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::PartialShape;
@@ -13,6 +14,7 @@ use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
 use crate::context::Cx;
+use crate::node::{Made, Node};
 use crate::random::Seeds;
 use crate::saved::Saved;
 
@@ -32,16 +34,41 @@ const MOST_NESTED: u32 = 500;
 pub(crate) struct Spec {
     pub(crate) dtypes: Vec<DataType>,
     pub(crate) shapes: Vec<PartialShape>,
+    /// The node whose attrs say so, if one makes datasets of such elements.
+    node: Option<Arc<Node>>,
 }
 
 impl Spec {
+    /// That of no node.
+    pub(crate) fn new(dtypes: Vec<DataType>, shapes: Vec<PartialShape>) -> Spec {
+        Spec { dtypes, shapes, node: None }
+    }
+
+    /// The same node's with other dtypes and shapes.
+    pub(crate) fn with(&self, elements: Spec) -> Spec {
+        Spec { node: self.node.clone(), ..elements }
+    }
+
+    /// The same, of a node that says this too.
+    pub(crate) fn saying(&self, attrs: impl IntoIterator<Item = (&'static str, AttrValue)>) -> Spec {
+        let said = |node: &Arc<Node>| {
+            let mut node = Node { op: node.op.clone(), attrs: node.attrs.clone(), library: node.library.clone() };
+            for (name, value) in attrs {
+                node.attrs.insert(name, value);
+            }
+            Arc::new(node)
+        };
+        Spec { node: self.node.as_ref().map(said), ..self.clone() }
+    }
+
     /// What attrs say.
     pub(crate) fn of(ctx: &RawConstruction<'_>) -> Result<Spec> {
         let dtypes = match ctx.attrs.get("output_types") {
             Some(_) => ctx.attrs.required("output_types")?,
             None => ctx.attrs.required("Toutput_types")?,
         };
-        Ok(Spec { dtypes, shapes: ctx.attrs.required("output_shapes")? })
+        let shapes = ctx.attrs.required("output_shapes")?;
+        Ok(Spec { dtypes, shapes, node: Node::of(ctx).map(Arc::new) })
     }
 
     /// Refuses elements that are other than this.
@@ -98,6 +125,10 @@ pub(crate) struct Head {
     /// How many datasets this one is made of, one of another.
     pub(crate) depth: u32,
     cardinality: OnceLock<i64>,
+    /// The node whose kernel makes the dataset, if the kernel keeps it.
+    node: Option<Arc<Node>>,
+    /// Of what the dataset was made, if a node has made it.
+    made: OnceLock<Made>,
 }
 
 impl Head {
@@ -105,12 +136,20 @@ impl Head {
     pub(crate) fn above<'d>(spec: &Spec, inputs: impl IntoIterator<Item = &'d Arc<dyn Dataset>>) -> Result<Head> {
         let depth = inputs.into_iter().map(|input| input.head().depth + 1).max().unwrap_or(0);
         ensure_level(depth)?;
-        Ok(Head { spec: spec.clone(), depth, cardinality: OnceLock::new() })
+        Ok(Head { depth, ..Head::source(spec) })
     }
 
     /// That of one that is made of no other.
     pub(crate) fn source(spec: &Spec) -> Head {
-        Head { spec: spec.clone(), depth: 0, cardinality: OnceLock::new() }
+        let (cardinality, made) = (OnceLock::new(), OnceLock::new());
+        // Who makes another dataset by this one's spec is another node.
+        let Spec { dtypes, shapes, node } = spec.clone();
+        Head { spec: Spec::new(dtypes, shapes), depth: 0, cardinality, node, made }
+    }
+
+    /// Of what the dataset was made; `None` for one that is no node's output, as a window is.
+    pub(crate) fn made(&self) -> Option<&Made> {
+        self.made.get()
     }
 }
 
@@ -134,6 +173,11 @@ pub(crate) trait Dataset: Send + Sync {
         Vec::new()
     }
 
+    /// The dataset that this one is, if it only keeps what that one needs.
+    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
+        None
+    }
+
     /// What gives its iterators their seeds: a state of the dataset, which outlives them.
     fn seeds(&self) -> Option<&Seeds> {
         None
@@ -142,11 +186,6 @@ pub(crate) trait Dataset: Send + Sync {
     /// Its own options, an `OptionsProto`.
     fn options(&self) -> Option<&[u8]> {
         None
-    }
-
-    /// Whether it is made of datasets that a function makes.
-    fn is_of_datasets(&self) -> bool {
-        false
     }
 
     /// Whether elements can be had in any order if they can of the datasets that it is made of.
@@ -261,8 +300,12 @@ pub(crate) fn input_dataset(ctx: &RawContext<'_>, index: usize) -> Result<Arc<dy
     dataset_of(ctx.input_at(index)?)
 }
 
-/// Sets the output to a dataset.
+/// Sets the output to a dataset, which notes of what it was made.
 pub(crate) fn set_dataset(ctx: &mut RawContext<'_>, dataset: impl Dataset + 'static) -> Result<()> {
+    let head = dataset.head();
+    if let Some(made) = Made::by(ctx, head.node.as_ref()) {
+        _ = head.made.set(made);
+    }
     ctx.set_output_at(0, to_tensor(Arc::new(dataset)))
 }
 
@@ -314,7 +357,7 @@ mod tests {
 
     #[test]
     fn datasets_within_tensors_go_one_after_the_other() {
-        let spec = Spec { dtypes: vec![DataType::Variant], shapes: vec![PartialShape::unknown()] };
+        let spec = Spec::new(vec![DataType::Variant], vec![PartialShape::unknown()]);
         let mut tensor = to_tensor(Arc::new(Elements::new(&spec, Vec::new())));
         for _ in 0..100_000 {
             tensor = to_tensor(Arc::new(Elements::new(&spec, vec![vec![tensor]])));

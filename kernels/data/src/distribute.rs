@@ -11,7 +11,8 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, to_tensor};
+use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar};
+use crate::order::set_same;
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
 
@@ -128,7 +129,7 @@ fn dense_to_sparse_batch(ctx: &mut RawContext<'_>) -> Result<()> {
     let known: Vec<i64> = scratch::collected(row_shape.iter().map(|&size| if size == -1 { 1 } else { size }))?;
     Shape::from_dims(&known)?;
     let rows = std::iter::once(None).chain(row_shape.iter().map(|&size| usize::try_from(size).ok()));
-    let spec = Spec { dtypes: vec![DataType::Variant], shapes: vec![PartialShape::from_known(rows)] };
+    let spec = Spec::new(vec![DataType::Variant], vec![PartialShape::from_known(rows)]);
     set_transformed(ctx, &spec, SparseBatch { size, row_shape, dtype })
 }
 
@@ -225,8 +226,8 @@ fn thread_pool_handle(state: &PoolHandle, ctx: &mut RawContext<'_>) -> Result<()
 }
 
 #[register_kernel(device = Cpu, cheap, op = [ops::ThreadPoolDataset, ops::ExperimentalThreadPoolDataset])]
-fn thread_pool(ctx: &mut RawContext<'_>) -> Result<()> {
-    let dataset = input_dataset(ctx, 0)?;
+fn thread_pool(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
+    let input = input_dataset(ctx, 0)?;
     ctx.resource_at::<Pool>(1)?;
-    ctx.set_output_at(0, to_tensor(dataset))
+    set_same(ctx, spec, input)
 }

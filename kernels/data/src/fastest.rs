@@ -151,7 +151,7 @@ fn choose_fastest(state: &FastestKernel, ctx: &mut RawContext<'_>) -> Result<()>
             cardinality = own;
         }
     }
-    let head = Head::above(&spec, &inputs)?;
+    let head = Head::above(&state.spec.with(spec), &inputs)?;
     set_dataset(ctx, Fastest { head, inputs, cardinality, experiments: state.experiments })
 }
 

@@ -61,7 +61,7 @@ impl FileCached {
 
     /// Refuses what the files of another dataset hold.
     fn ensure_is_own(&self, element: &Element) -> Result<()> {
-        let Spec { dtypes, shapes } = &self.head.spec;
+        let Spec { dtypes, shapes, .. } = &self.head.spec;
         for (index, component) in element.iter().enumerate() {
             ensure!(
                 dtypes.get(index) == Some(&component.dtype())

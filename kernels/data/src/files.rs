@@ -236,7 +236,7 @@ impl DatasetIterator for FilesIterator {
 
 /// What datasets of strings give.
 fn strings() -> Spec {
-    Spec { dtypes: vec![DataType::String], shapes: vec![Shape::scalar().into()] }
+    Spec::new(vec![DataType::String], vec![Shape::scalar().into()])
 }
 
 /// Sets the output to the records of the files that the inputs name.

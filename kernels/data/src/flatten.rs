@@ -314,7 +314,7 @@ fn weighted_flat_map(spec: &Spec, ctx: &mut KernelContext<'_, ops::WeightedFlatM
         datasets.len(),
         weights.len()
     );
-    let (inputs, spec) = equal_datasets(&datasets, spec, "WeightedFlatMap")?;
+    let (inputs, elements) = equal_datasets(&datasets, spec, "WeightedFlatMap")?;
     let mut counts = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
         let count = input.cardinality();
@@ -348,7 +348,7 @@ fn weighted_flat_map(spec: &Spec, ctx: &mut KernelContext<'_, ops::WeightedFlatM
         end
     });
     let ends = ends.collect();
-    set_dataset(ctx, Weighted { head: Head::above(&spec, &inputs)?, inputs, ends })
+    set_dataset(ctx, Weighted { head: Head::above(&spec.with(elements), &inputs)?, inputs, ends })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, input_dataset, scalar, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
 use crate::random::{Seeds, seeds_of};
 use crate::resource::Running;
 use crate::saved::Saved;
@@ -89,12 +89,13 @@ impl DatasetIterator for GlobalShuffleIterator {
 }
 
 struct GlobalShuffleKernel {
+    spec: Spec,
     reshuffles: bool,
 }
 
 impl KernelState for GlobalShuffleKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self { reshuffles: ctx.attrs.required("reshuffle_each_iteration")? })
+        Ok(Self { spec: Spec::of(ctx)?, reshuffles: ctx.attrs.required("reshuffle_each_iteration")? })
     }
 }
 
@@ -124,5 +125,6 @@ fn global_shuffle(state: &GlobalShuffleKernel, ctx: &mut KernelContext<'_, ops::
     );
     let seeds = Seeds::chosen(scalar(ctx, "seed")?, scalar(ctx, "seed2")?);
     let seeds = seeds_of(ctx, || Ok(Seeds::new(seeds, state.reshuffles)))?;
-    set_dataset(ctx, GlobalShuffle { head: Head::above(&input.head().spec, [&input])?, input, seeds })
+    let spec = state.spec.with(input.head().spec.clone());
+    set_dataset(ctx, GlobalShuffle { head: Head::above(&spec, [&input])?, input, seeds })
 }

@@ -134,10 +134,6 @@ impl Transform for Interleave {
         }
     }
 
-    fn is_of_datasets(&self) -> bool {
-        true
-    }
-
     fn cardinality(&self, _: i64) -> i64 {
         UNKNOWN
     }

@@ -194,10 +194,10 @@ impl Expected {
         let iterator = ctx.resources()?.lookup_handle::<R>(&handle)?;
         let spec = spec(&iterator);
         if !self.dtypes.is_empty() {
-            Spec { dtypes: self.dtypes.clone(), shapes: Vec::new() }.ensure_dtypes(&spec.dtypes)?;
+            Spec::new(self.dtypes.clone(), Vec::new()).ensure_dtypes(&spec.dtypes)?;
         }
         if !self.shapes.is_empty() {
-            let expected = Spec { dtypes: spec.dtypes.clone(), shapes: self.shapes.clone() };
+            let expected = Spec::new(spec.dtypes.clone(), self.shapes.clone());
             expected.ensure_accepts(spec)?;
         }
         ctx.set_output_at(0, Tensor::scalar(handle))

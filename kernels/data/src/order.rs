@@ -1,16 +1,20 @@
 //! Some of the elements of a dataset, as they are.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Element, INFINITE, Spec, UNKNOWN, input_dataset, scalar, to_tensor};
+use crate::dataset::{
+    Dataset, DatasetIterator, Element, Head, INFINITE, Spec, UNKNOWN, input_dataset, scalar, set_dataset,
+};
 use crate::random::{Drawn, Seeds};
 use crate::saved::Saved;
 use crate::transform::{Input, Transform, set_transformed};
@@ -191,9 +195,39 @@ impl KernelState for WithFlag {
     }
 }
 
+/// The number of shards that says where elements may be dealt out.
+pub(crate) const SHARD_HINT: i64 = -1;
+
+/// Where elements may be dealt out; as long as they are not, it has none.
+struct Hinted;
+
+impl Transform for Hinted {
+    type State = ();
+
+    fn begin(&self, _: &Cx) -> Result<()> {
+        bail!(
+            FailedPrecondition,
+            "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in \
+             `tf.distribute.Strategy.experimental_distribute_dataset()` with `tf.data.experimental.AutoShardPolicy.HINT` policy, or \
+             tf.data service with `tf.data.experimental.service.ShardingPolicy.HINT` processing mode."
+        )
+    }
+
+    async fn next<'a>(&'a self, _: &'a mut (), _: &'a mut Input, _: &'a Cx) -> Result<Option<Element>> {
+        Ok(None)
+    }
+
+    fn cardinality(&self, _: i64) -> i64 {
+        UNKNOWN
+    }
+}
+
 #[register_kernel(device = Cpu, cheap)]
 fn shard(state: &WithFlag, ctx: &mut KernelContext<'_, ops::ShardDataset>) -> Result<()> {
     let (count, index) = (scalar(ctx, "num_shards")?, scalar(ctx, "index")?);
+    if count == SHARD_HINT {
+        return set_transformed(ctx, &state.spec, Hinted);
+    }
     ensure!(count > 0, InvalidArgument, "Number of shards must be greater than zero (currently num_shards = {count}).");
     ensure!(
         (0..count).contains(&index),
@@ -422,9 +456,43 @@ fn sampling(spec: &Spec, ctx: &mut KernelContext<'_, ops::SamplingDataset>) -> R
     ops::MaxIntraOpParallelismDataset, ops::ModelDataset, ops::NonSerializableDataset, ops::OptimizeDataset,
     ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset, ops::RewriteDataset,
 ])]
-fn as_it_is(ctx: &mut RawContext<'_>) -> Result<()> {
-    let dataset = input_dataset(ctx, 0)?;
-    ctx.set_output_at(0, to_tensor(dataset))
+fn as_it_is(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
+    let input = input_dataset(ctx, 0)?;
+    set_same(ctx, spec, input)
+}
+
+/// Sets the output to what is another dataset but for the node that it was made of.
+pub(crate) fn set_same(ctx: &mut RawContext<'_>, spec: &Spec, input: Arc<dyn Dataset>) -> Result<()> {
+    let head = Head::above(&spec.with(input.head().spec.clone()), [&input])?;
+    set_dataset(ctx, Same { head, input })
+}
+
+/// Another dataset, with whose iterators it has nothing to do.
+struct Same {
+    head: Head,
+    input: Arc<dyn Dataset>,
+}
+
+impl Dataset for Same {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn counted(&self) -> i64 {
+        self.input.cardinality()
+    }
+
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        self.input.clone().iterator(cx)
+    }
+
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        vec![self.input.clone()]
+    }
+
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        self.input.get(index, cx)
+    }
 }
 
 /// Options, of which none changes what the elements are.

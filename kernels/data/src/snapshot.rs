@@ -299,7 +299,7 @@ fn chunk(state: &ReadKernel, ctx: &mut KernelContext<'_, ops::SnapshotChunkDatas
 
 /// What a dataset of datasets gives.
 fn datasets() -> Spec {
-    Spec { dtypes: vec![DataType::Variant], shapes: vec![Shape::scalar().into()] }
+    Spec::new(vec![DataType::Variant], vec![Shape::scalar().into()])
 }
 
 #[register_kernel(device = Cpu, cheap)]

@@ -113,7 +113,7 @@ fn spec_of(components: &[Tensor], is_of_rows: bool) -> Spec {
         }
         shape.into()
     };
-    Spec { dtypes: components.iter().map(Tensor::dtype).collect(), shapes: components.iter().map(shape).collect() }
+    Spec::new(components.iter().map(Tensor::dtype).collect(), components.iter().map(shape).collect())
 }
 
 #[register_kernel(device = Cpu, cheap)]

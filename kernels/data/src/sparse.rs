@@ -82,9 +82,7 @@ fn sparse_tensor_slice(ctx: &mut KernelContext<'_, ops::SparseTensorSliceDataset
         rows.entry(row[0]).or_insert((place, place)).1 = place + 1;
     }
     let dims = PartialShape::from_known([None, Some(rank - 1)]);
-    let spec = Spec {
-        dtypes: vec![DataType::Int64, values.dtype(), DataType::Int64],
-        shapes: vec![dims, PartialShape::of_rank(1), PartialShape::from_known([Some(rank - 1)])],
-    };
+    let dtypes = vec![DataType::Int64, values.dtype(), DataType::Int64];
+    let spec = Spec::new(dtypes, vec![dims, PartialShape::of_rank(1), PartialShape::from_known([Some(rank - 1)])]);
     set_dataset(ctx, Placed::new(&spec, SparseRows { indices, values, dense_shape, rows }))
 }

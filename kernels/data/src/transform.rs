@@ -134,11 +134,6 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Whether elements are those of datasets that a function makes.
-    fn is_of_datasets(&self) -> bool {
-        false
-    }
-
     /// Options that the dataset sets.
     fn options(&self) -> Option<&[u8]> {
         None
@@ -269,10 +264,6 @@ impl<T: Transform> Dataset for Transformed<T> {
 
     fn options(&self) -> Option<&[u8]> {
         self.transform.options()
-    }
-
-    fn is_of_datasets(&self) -> bool {
-        self.transform.is_of_datasets()
     }
 
     fn has_random_access(&self) -> bool {

@@ -99,7 +99,7 @@ async fn element_at(ctx: &mut KernelContext<'_, ops::GetElementAtIndex>) -> Resu
 }
 
 /// The options of a dataset and of those that it is made of, its own last, so that they count.
-fn options_of(dataset: &Arc<dyn Dataset>) -> Result<Vec<u8>> {
+pub(crate) fn options_of(dataset: &Arc<dyn Dataset>) -> Result<Vec<u8>> {
     // A message that follows another is merged into it.
     let mut options = Vec::new();
     for dataset in with_inputs(dataset).iter().rev() {

@@ -215,9 +215,9 @@ fn window(spec: &Spec, ctx: &mut KernelContext<'_, ops::WindowDataset>) -> Resul
     let (size, shift, stride) = (scalar(ctx, "size")?, scalar(ctx, "shift")?, scalar(ctx, "stride")?);
     let windows = Windows::new(size, shift, stride, scalar(ctx, "drop_remainder")?)?;
     let input = input_dataset(ctx, 0)?;
-    let Spec { dtypes, shapes } = &input.head().spec;
+    let Spec { dtypes, shapes, .. } = &input.head().spec;
     let components = dtypes.iter().zip(shapes);
-    let specs = components.map(|(dtype, shape)| Spec { dtypes: vec![*dtype], shapes: vec![shape.clone()] }).collect();
+    let specs = components.map(|(dtype, shape)| Spec::new(vec![*dtype], vec![shape.clone()])).collect();
     set_transformed(ctx, spec, Window { windows, form: Form::Datasets(specs) })
 }
 

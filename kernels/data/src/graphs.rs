@@ -1,0 +1,262 @@
+//! Datasets as graphs: what they were made of, and what graphs make.
+
+use std::sync::{Arc, Weak};
+
+use kernlink::dtype::TString;
+use kernlink::graph::Graph;
+use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::proto::{GraphDef, Message as _, NodeDef, attr_value, encoded};
+use kernlink::registry::Registry;
+use kernlink::runtime::{BroughtFunctions, GraphFunction, functions_of, graph_function};
+use kernlink::step::{BoxFuture, FunctionLibrary};
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result, bail};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use crate::context::Cx;
+use crate::dataset::{
+    Dataset, DatasetIterator, Element, Head, dataset_of, input_dataset, scalar, to_tensor, with_inputs,
+};
+use crate::hash::hash_graph;
+use crate::nodes::Nodes;
+use crate::saved::Saved;
+use crate::whole::options_of;
+
+/// What is said of a dataset that depends on a state: 0 and 1 let it be, 2 refuses it.
+const FAIL: i64 = 2;
+
+struct ToGraph {
+    policy: i64,
+    strips_devices: bool,
+}
+
+impl KernelState for ToGraph {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let policy = match ctx.attrs.get("allow_stateful") {
+            Some(_) if ctx.attrs.required("allow_stateful")? => 0,
+            Some(_) => FAIL,
+            None => ctx.attrs.required("external_state_policy")?,
+        };
+        Ok(Self { policy, strips_devices: ctx.attrs.required("strip_device_assignment")? })
+    }
+}
+
+/// What of an `OptionsProto` counts here.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Options {
+    #[prost(int32, optional, tag = "6")]
+    external_state_policy: Option<i32>,
+}
+
+#[register_kernel(device = Cpu, op = [ops::DatasetToGraph, ops::DatasetToGraphV2])]
+fn to_graph(state: &ToGraph, ctx: &mut RawContext<'_>) -> Result<()> {
+    let dataset = input_dataset(ctx, 0)?;
+    let options = Options::decode(&options_of(&dataset)?[..]).unwrap_or_default();
+    let policy = options.external_state_policy.map_or(state.policy, i64::from);
+    let graph = || -> Result<GraphDef> {
+        if policy == FAIL {
+            ensure_stateless(&dataset)?;
+        }
+        Nodes::of(&dataset)?.to_def()
+    };
+    let mut graph = graph().map_err(not_serialized)?;
+    if state.strips_devices {
+        let functions = graph.library.iter_mut().flat_map(|library| &mut library.function);
+        for node in functions.flat_map(|function| &mut function.node_def) {
+            // Who computes in Python does so where that is.
+            if !node.device.is_empty() && node.op != "PyFunc" {
+                node.device = local_name(&node.device);
+            }
+        }
+    }
+    ctx.set_output_at(0, Tensor::scalar(TString::from(encoded(&graph)?)))
+}
+
+#[cold]
+fn not_serialized(error: Error) -> Error {
+    Error::failed_precondition(format!("Failed to serialize the input pipeline graph: {}", error.message()))
+}
+
+/// The name of a device without the task that it belongs to.
+fn local_name(device: &str) -> String {
+    device.rfind("/device:").map_or_else(String::new, |at| device[at..].to_owned())
+}
+
+/// Refuses a dataset whose functions keep a state.
+fn ensure_stateless(dataset: &Arc<dyn Dataset>) -> Result<()> {
+    for dataset in with_inputs(dataset) {
+        let Some(made) = dataset.head().made() else { continue };
+        let Some(library) = made.node.library.as_ref().and_then(Weak::upgrade) else { continue };
+        let functions = functions_of(&*library)?;
+        made.node.attrs.functions().try_for_each(|function| ensure_stateless_function(&functions, &function.name, 0))?;
+    }
+    Ok(())
+}
+
+/// The functions that a node calls as branches or loops.
+const BODIES: [&str; 5] = ["then_branch", "else_branch", "cond", "body", "f"];
+
+fn ensure_stateless_function(functions: &Graph, name: &str, depth: u32) -> Result<()> {
+    let Some(function) = functions.function_def(name) else { return Ok(()) };
+    if !function.signature.as_ref().is_some_and(|signature| signature.is_stateful) || depth > 100 {
+        return Ok(());
+    }
+    for node in &function.node_def {
+        if functions.has_function(&node.op) {
+            ensure_stateless_function(functions, &node.op, depth + 1)?;
+            continue;
+        }
+        let is_stateful = functions.registry().op(&node.op).is_ok_and(|op| op.def.is_stateful);
+        if !is_stateful || node.op == "Assert" {
+            continue;
+        }
+        let mut bodies = BODIES.iter().filter_map(|attr| match node.attr.get(*attr)?.value.as_ref()? {
+            attr_value::Value::Func(call) => Some(&*call.name),
+            _ => None,
+        });
+        let Some(first) = bodies.next() else { bail!(FailedPrecondition, "{} is stateful.", node.op) };
+        ensure_stateless_function(functions, first, depth + 1)?;
+        bodies.try_for_each(|body| ensure_stateless_function(functions, body, depth + 1))?;
+    }
+    Ok(())
+}
+
+/// The ops that there are.
+struct Ops(Arc<Registry>);
+
+impl KernelState for Ops {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Self(ctx.registry.clone()))
+    }
+}
+
+#[register_kernel(device = Cpu)]
+fn fingerprint(state: &Ops, ctx: &mut KernelContext<'_, ops::DatasetFingerprint>) -> Result<()> {
+    let graph = Nodes::of(&input_dataset(ctx, 0)?).and_then(|nodes| nodes.to_def()).map_err(not_serialized)?;
+    ctx.set_output_at(0, Tensor::scalar(hash_graph(&graph, &state.0)?))
+}
+
+/// Where graphs that come as values are run.
+pub(crate) struct Place {
+    library: Weak<dyn FunctionLibrary>,
+    device: String,
+}
+
+impl Place {
+    pub(crate) fn of(ctx: &RawConstruction<'_>) -> Result<Place> {
+        let functions = ctx.surroundings()?.functions;
+        let library = functions.whole().unwrap_or_else(|| Arc::downgrade(functions));
+        Ok(Place { library, device: ctx.device_name().to_owned() })
+    }
+
+    /// The dataset that an output of a graph is, which is fed these.
+    pub(crate) async fn dataset(
+        &self,
+        ctx: &RawContext<'_>,
+        graph: GraphDef,
+        output: &str,
+        feeds: Vec<(String, Tensor)>,
+    ) -> Result<Tensor> {
+        let library = self.library.upgrade().ok_or_else(|| Error::failed_precondition("the session is gone"))?;
+        let names: Vec<&str> = feeds.iter().map(|(name, _)| &**name).collect();
+        let GraphFunction { function, brought } = graph_function(&*library, graph, &names, output, &self.device)?;
+        let values = feeds.into_iter().map(|(_, value)| value).collect();
+        let results = ctx.call(&function, values).await?;
+        let [result] = &results[..] else { bail!(Internal, "a graph gives one dataset") };
+        match brought {
+            None => Ok(result.clone()),
+            Some(brought) => {
+                let dataset = dataset_of(result)?;
+                let head = Head::above(&dataset.head().spec, [&dataset])?;
+                Ok(to_tensor(Arc::new(Brought { head, dataset, brought })))
+            }
+        }
+    }
+}
+
+impl KernelState for Place {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Place::of(ctx)
+    }
+}
+
+#[register_kernel(device = Cpu)]
+async fn from_graph(state: &Place, ctx: &mut KernelContext<'_, ops::DatasetFromGraph>) -> Result<()> {
+    let text: TString = scalar(ctx, "graph_def")?;
+    let graph = GraphDef::decode(text.as_bytes());
+    let graph = graph.map_err(|_| Error::invalid_argument("Could not parse GraphDef"))?;
+    let output = output_of(&graph.node).to_owned();
+    let dataset = state.dataset(ctx, without_retvals(graph), &output, Vec::new()).await?;
+    ctx.set_output_at(0, dataset)
+}
+
+/// What the last `_Retval` takes.
+fn output_of(nodes: &[NodeDef]) -> &str {
+    let mut retvals = nodes.iter().rev().filter(|node| node.op == "_Retval");
+    retvals.next().and_then(|node| node.input.first()).map_or("", |input| input)
+}
+
+/// A graph without what only says which output counts.
+pub(crate) fn without_retvals(mut graph: GraphDef) -> GraphDef {
+    graph.node.retain(|node| node.op != "_Retval");
+    graph
+}
+
+/// A dataset whose functions came with the graph that made it.
+struct Brought {
+    head: Head,
+    dataset: Arc<dyn Dataset>,
+    brought: Arc<BroughtFunctions>,
+}
+
+impl Dataset for Brought {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
+        Some(&self.dataset)
+    }
+
+    fn counted(&self) -> i64 {
+        self.dataset.cardinality()
+    }
+
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        let iterator = self.dataset.clone().iterator(cx)?;
+        Ok(Box::new(BroughtIterator { iterator, _brought: self.brought.clone() }))
+    }
+
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        vec![self.dataset.clone()]
+    }
+
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        self.dataset.get(index, cx)
+    }
+}
+
+/// An iterator that keeps the functions that it calls. They go after it.
+struct BroughtIterator {
+    iterator: Box<dyn DatasetIterator>,
+    _brought: Arc<BroughtFunctions>,
+}
+
+impl DatasetIterator for BroughtIterator {
+    fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
+        self.iterator.next(cx)
+    }
+
+    fn pass(&mut self, count: i64) -> i64 {
+        self.iterator.pass(count)
+    }
+
+    fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
+        self.iterator.save(saved)
+    }
+
+    fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
+        self.iterator.restore(saved, cx)
+    }
+}

@@ -1,0 +1,260 @@
+//! The graph of the nodes that a dataset was made of.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::dtype::DataType;
+use kernlink::proto::{
+    AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, TensorProto, VersionDef, attr_to_proto,
+    attr_value, shape_to_proto, tensor_to_attr_proto,
+};
+use kernlink::shape::PartialShape;
+use kernlink::tensor::{Tensor, Variant};
+use kernlink::{Result, bail, ensure};
+
+use crate::dataset::{Dataset, dataset_of};
+use crate::node::{Made, Node};
+
+/// How many nodes a graph may have: a dataset that is made of another one twice has the other's nodes twice, as with TensorFlow.
+const MOST_NODES: usize = 100_000;
+
+/// How deeply datasets may be nested, in tensors of datasets too.
+const MOST_NESTED: u32 = 1_000;
+
+/// The version of GraphDef whose rules the nodes go by.
+const PRODUCER: i32 = 2474;
+
+/// A dataset of which nobody knows how it was made, or that no graph can hold.
+pub(crate) const NOT_SERIALIZABLE: [&str; 4] =
+    ["GeneratorDataset", "NonSerializableDataset", "ExperimentalNonSerializableDataset", "DataServiceDataset"];
+
+/// One node. Its name is its op's with its number, as TensorFlow has it.
+#[derive(Clone)]
+pub(crate) struct GraphNode {
+    pub(crate) op: String,
+    pub(crate) attrs: AttrMap,
+    /// The numbers of the nodes of whose outputs it takes the first.
+    pub(crate) inputs: Vec<usize>,
+    /// What it gives, if it is a constant.
+    pub(crate) value: Option<Tensor>,
+}
+
+/// The nodes of a dataset.
+pub(crate) struct Nodes {
+    /// In an order in which each comes after those whose outputs it takes.
+    pub(crate) all: Vec<GraphNode>,
+    /// The number of the one whose output is the dataset.
+    pub(crate) dataset: usize,
+    functions: BTreeMap<String, FunctionDef>,
+    /// Whether datasets that no node tells of are constants.
+    keeps_datasets: bool,
+}
+
+impl Nodes {
+    /// The nodes that a dataset was made of.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if it is not known how it, or one that it was made of, was made; RESOURCE_EXHAUSTED if there are too many.
+    pub(crate) fn of(dataset: &Arc<dyn Dataset>) -> Result<Nodes> {
+        Nodes::with(dataset, false)
+    }
+
+    /// The nodes of a dataset as far as they are known, for who runs them again in this process: other datasets are constants.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there are too many.
+    pub(crate) fn as_known(dataset: &Arc<dyn Dataset>) -> Result<Nodes> {
+        Nodes::with(dataset, true)
+    }
+
+    fn with(dataset: &Arc<dyn Dataset>, keeps_datasets: bool) -> Result<Nodes> {
+        let mut nodes = Nodes { all: Vec::new(), dataset: 0, functions: BTreeMap::new(), keeps_datasets };
+        nodes.dataset = nodes.add_dataset(dataset, 0)?;
+        Ok(nodes)
+    }
+
+    /// Adds a node; returns its number.
+    pub(crate) fn push(&mut self, node: GraphNode) -> Result<usize> {
+        ensure!(self.all.len() < MOST_NODES, ResourceExhausted, "the dataset was made of more than {MOST_NODES} nodes");
+        self.all.push(node);
+        Ok(self.all.len() - 1)
+    }
+
+    /// Adds a constant.
+    pub(crate) fn push_value(&mut self, value: Tensor) -> Result<usize> {
+        let attrs = [("dtype".to_owned(), AttrValue::Type(value.dtype()))].into_iter().collect();
+        self.push(GraphNode { op: "Const".to_owned(), attrs, inputs: Vec::new(), value: Some(value) })
+    }
+
+    fn add_dataset(&mut self, dataset: &Arc<dyn Dataset>, depth: u32) -> Result<usize> {
+        ensure!(depth < MOST_NESTED, ResourceExhausted, "more than {MOST_NESTED} datasets are made one of the other");
+        if let Some(origin) = dataset.origin() {
+            return self.add_dataset(origin, depth + 1);
+        }
+        let made = dataset.head().made().filter(|made| !NOT_SERIALIZABLE.contains(&&*made.node.op));
+        let Some(Made { node, inputs }) = made else {
+            if self.keeps_datasets {
+                return self.push_value(crate::dataset::to_tensor(dataset.clone()));
+            }
+            let op = dataset.head().made().map_or("a dataset that is no node's output", |made| &made.node.op);
+            bail!(Unimplemented, "{op} does not support serialization: nobody can tell how it was made");
+        };
+        // Datasets in tensors are run as they are.
+        let is_of_tensors = self.keeps_datasets && ["TensorDataset", "TensorSliceDataset"].contains(&&*node.op);
+        let inputs = inputs.iter().map(|input| match is_of_tensors {
+            true => self.push_value(input.clone()),
+            false => self.add_tensor(input, depth + 1),
+        });
+        let inputs = inputs.collect::<Result<_>>()?;
+        self.add_functions(node)?;
+        let mut attrs = node.attrs.clone();
+        // What is known of the dataset may be more.
+        let spec = &dataset.head().spec;
+        for name in ["output_types", "Toutput_types"] {
+            if attrs.get(name).is_some() {
+                attrs.insert(name, AttrValue::ListType(spec.dtypes.clone()));
+            }
+        }
+        if attrs.get("output_shapes").is_some() {
+            attrs.insert("output_shapes", AttrValue::ListShape(spec.shapes.clone()));
+        }
+        self.push(GraphNode { op: node.op.clone(), attrs, inputs, value: None })
+    }
+
+    /// Adds what gives a tensor: a constant, or the nodes of the datasets in it.
+    fn add_tensor(&mut self, tensor: &Tensor, depth: u32) -> Result<usize> {
+        if tensor.dtype() != DataType::Variant || tensor.reference().is_some() {
+            return self.push_value(tensor.clone());
+        }
+        if let Ok(dataset) = dataset_of(tensor) {
+            return self.add_dataset(&dataset, depth);
+        }
+        ensure!(depth < MOST_NESTED, ResourceExhausted, "more than {MOST_NESTED} datasets are made one of the other");
+        let Some((&rows, dims)) = tensor.shape().dims().split_first().filter(|(rows, _)| **rows > 0) else {
+            ensure!(self.keeps_datasets, Unimplemented, "a tensor that no graph can hold was given to a dataset");
+            return self.push_value(tensor.clone());
+        };
+        // Several at once, however they are arranged.
+        let elements = tensor.as_slice::<Variant>()?;
+        let size = elements.len() / rows;
+        let mut inputs = Vec::new();
+        for row in 0..rows {
+            let row = elements[row * size..(row + 1) * size].to_vec();
+            inputs.push(self.add_tensor(&Tensor::from_vec(dims.to_vec(), row)?, depth + 1)?);
+        }
+        let attrs = [
+            ("N", AttrValue::Int(rows as i64)),
+            ("T", AttrValue::Type(DataType::Variant)),
+            ("axis", AttrValue::Int(0)),
+        ];
+        let attrs = attrs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.push(GraphNode { op: "Pack".to_owned(), attrs, inputs, value: None })
+    }
+
+    /// Adds the functions that a node names, and those that these can come to call.
+    fn add_functions(&mut self, node: &Node) -> Result<()> {
+        let Some(library) = &node.library else { return Ok(()) };
+        let Some(library) = library.upgrade() else {
+            bail!(FailedPrecondition, "the session is gone that the functions of {} belong to", node.op);
+        };
+        let graph = kernlink::runtime::functions_of(&*library)?;
+        let names: Vec<&str> = node.attrs.functions().map(|function| &*function.name).collect();
+        for name in graph.functions_called(&names) {
+            if !self.functions.contains_key(&name)
+                && let Some(function) = graph.function_def(&name)
+            {
+                self.functions.insert(name, function.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// A function that the nodes can come to call.
+    pub(crate) fn function(&self, name: &str) -> Option<&FunctionDef> {
+        self.functions.get(name)
+    }
+
+    /// The functions that the nodes can come to call.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &FunctionDef> {
+        self.functions.values()
+    }
+
+    /// The graph as a message, in which a `_Retval` takes the dataset.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED for a constant that no message can hold; RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(crate) fn to_def(&self) -> Result<GraphDef> {
+        self.to_def_with(|_, value| Ok(Some(tensor_to_attr_proto(value)?)))
+    }
+
+    /// The graph as a message that is fed what its constants are, and the names of what is fed and with what.
+    pub(crate) fn to_def_and_feeds(&self) -> Result<(GraphDef, Vec<(String, Tensor)>)> {
+        let mut feeds = Vec::new();
+        let def = self.to_def_with(|number, value| {
+            feeds.push((format!("Placeholder/_{number}"), value.clone()));
+            Ok(None)
+        })?;
+        Ok((def, feeds))
+    }
+
+    /// `constant` says what is said of a constant, by its node's number; for `None` a placeholder takes its place.
+    fn to_def_with(
+        &self,
+        mut constant: impl FnMut(usize, &Tensor) -> Result<Option<TensorProto>>,
+    ) -> Result<GraphDef> {
+        let used = self.used();
+        let mut names = vec![String::new(); self.all.len()];
+        let mut nodes = Vec::new();
+        for (number, node) in self.all.iter().enumerate().filter(|(number, _)| used.contains(number)) {
+            let mut attr = BTreeMap::new();
+            for (name, value) in node.attrs.iter() {
+                attr.insert(name.to_owned(), attr_to_proto(value)?);
+            }
+            let mut op = node.op.clone();
+            if let Some(value) = &node.value {
+                let (name, value) = match constant(number, value)? {
+                    Some(proto) => ("value", attr_value::Value::Tensor(proto)),
+                    None => {
+                        op = "Placeholder".to_owned();
+                        ("shape", attr_value::Value::Shape(shape_to_proto(&PartialShape::from(value.shape().clone()))))
+                    }
+                };
+                attr.insert(name.to_owned(), ProtoValue { value: Some(value) });
+            }
+            names[number] = format!("{op}/_{number}");
+            nodes.push((number, NodeDef { name: names[number].clone(), op, attr, ..NodeDef::default() }));
+        }
+        let nodes = nodes.into_iter().map(|(number, mut def)| {
+            def.input = self.all[number].inputs.iter().map(|&input| names[input].clone()).collect();
+            def
+        });
+        let mut nodes: Vec<NodeDef> = nodes.collect();
+        let retval = [("T", attr_value::Value::Type(DataType::Variant.number())), ("index", attr_value::Value::I(0))];
+        nodes.push(NodeDef {
+            name: "dataset".to_owned(),
+            op: "_Retval".to_owned(),
+            input: vec![names[self.dataset].clone()],
+            attr: retval.map(|(name, value)| (name.to_owned(), ProtoValue { value: Some(value) })).into(),
+            ..NodeDef::default()
+        });
+        let library = FunctionDefLibrary { function: self.functions().cloned().collect(), ..Default::default() };
+        Ok(GraphDef {
+            node: nodes,
+            library: Some(library),
+            versions: Some(VersionDef { producer: PRODUCER, ..VersionDef::default() }),
+            ..GraphDef::default()
+        })
+    }
+
+    /// The numbers of the nodes that the dataset needs.
+    fn used(&self) -> HashSet<usize> {
+        let (mut used, mut open) = (HashSet::new(), vec![self.dataset]);
+        while let Some(number) = open.pop() {
+            if used.insert(number) {
+                open.extend(&self.all[number].inputs);
+            }
+        }
+        used
+    }
+}
