@@ -92,7 +92,7 @@ def same(given):
 if "--check" in sys.argv:
     folder = pathlib.Path(sys.argv[-1])
     for name, compression in COMPRESSIONS.items():
-        for kind in ("save", "whole"):
+        for kind in ("save", "whole", "through"):
             same(D.load(str(folder / f"{kind}_{name}"), element_spec=elements().element_spec, compression=compression))
     for name in ("cache", "cache_in_parts"):
         assert (folder / f"{name}.index").exists()

@@ -13,12 +13,16 @@ use super::session;
 const GRAPH: &[u8] = include_bytes!("data/disk/graph.pb");
 const COMPRESSIONS: [&str; 3] = ["none", "gzip", "snappy"];
 
+pub(super) fn data_in(family: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/datasets/data").join(family)
+}
+
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/datasets/data/disk").join(name)
+    data_in("disk").join(name)
 }
 
 /// A folder for one test, or the one in which what is written is kept so that TensorFlow may read it.
-fn folder(test: &str) -> PathBuf {
+pub(super) fn folder(test: &str) -> PathBuf {
     let folder = match std::env::var_os("KERNLINK_KEEP") {
         Some(kept) => return kept.into(),
         None => std::env::temp_dir().join(format!("kernlink-disk-{}-{test}", std::process::id())),
@@ -28,24 +32,35 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-struct Pipeline<'s> {
+pub(super) struct Pipeline<'s> {
     session: &'s Session,
     name: &'s str,
     path: Tensor,
 }
 
 impl<'s> Pipeline<'s> {
-    fn new(session: &'s Session, name: &'s str, path: &Path) -> Pipeline<'s> {
+    pub(super) fn new(session: &'s Session, name: &'s str, path: &Path) -> Pipeline<'s> {
         Pipeline { session, name, path: Tensor::scalar(kernlink::dtype::TString::from(path.to_str().unwrap())) }
     }
 
-    fn begin(&self) -> Result<()> {
-        let begin = format!("{}_begin", self.name);
-        self.session.run(&[("path", self.path.clone())], &[], &[&begin]).map(|_| ())
+    pub(super) fn begin(&self) -> Result<()> {
+        self.begin_with(&[])
     }
 
-    fn next(&self) -> Result<Vec<String>> {
-        let components = if self.name == "other" { 1 } else { 5 };
+    /// Begins with more that is fed.
+    pub(super) fn begin_with(&self, feeds: &[(&str, Tensor)]) -> Result<()> {
+        let begin = format!("{}_begin", self.name);
+        let feeds = [feeds, &[("path", self.path.clone())]].concat();
+        self.session.run(&feeds, &[], &[&begin]).map(|_| ())
+    }
+
+    /// What a node gives that makes no iterator.
+    pub(super) fn value(&self, node: &str) -> Tensor {
+        self.session.run(&[("path", self.path.clone())], &[node], &[]).unwrap().remove(0)
+    }
+
+    pub(super) fn next(&self) -> Result<Vec<String>> {
+        let components = if matches!(self.name, "other" | "list") { 1 } else { 5 };
         let names: Vec<String> = (0..components).map(|index| format!("{}_{index}", self.name)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let options = RunOptions::new().timeout(Duration::from_secs(60));
@@ -54,7 +69,7 @@ impl<'s> Pipeline<'s> {
     }
 
     /// All elements from here on, and how that ends.
-    fn rest(&self) -> (Vec<Vec<String>>, Code) {
+    pub(super) fn rest(&self) -> (Vec<Vec<String>>, Code) {
         let mut elements = Vec::new();
         loop {
             match self.next() {
@@ -64,22 +79,26 @@ impl<'s> Pipeline<'s> {
         }
     }
 
-    fn all(&self) -> Vec<Vec<String>> {
+    pub(super) fn all(&self) -> Vec<Vec<String>> {
         self.begin().unwrap();
         let (elements, end) = self.rest();
         assert_eq!(end, Code::OutOfRange);
         elements
     }
 
-    fn state(&self) -> Tensor {
+    pub(super) fn state(&self) -> Tensor {
         let state = format!("{}_state", self.name);
         self.session.run(&[("path", self.path.clone())], &[&state], &[]).unwrap().remove(0)
     }
 
-    fn go_back(&self, state: &Tensor) {
+    pub(super) fn go_back(&self, state: &Tensor) {
+        self.try_go_back(state).unwrap();
+    }
+
+    pub(super) fn try_go_back(&self, state: &Tensor) -> Result<()> {
         let (given, go_back) = (format!("{}_given", self.name), format!("{}_go_back", self.name));
         let feeds = [(given.as_str(), state.clone()), ("path", self.path.clone())];
-        self.session.run(&feeds, &[], &[&go_back]).unwrap();
+        self.session.run(&feeds, &[], &[&go_back]).map(|_| ())
     }
 }
 
@@ -88,7 +107,7 @@ fn expected(session: &Session) -> Vec<Vec<String>> {
     Pipeline::new(session, "cache", Path::new("")).all()
 }
 
-fn sorted(mut elements: Vec<Vec<String>>) -> Vec<Vec<String>> {
+pub(super) fn sorted(mut elements: Vec<Vec<String>>) -> Vec<Vec<String>> {
     elements.sort();
     elements
 }
@@ -190,7 +209,7 @@ fn disk_folders_are_those_of_tensorflow() {
         let path = folder.join(format!("whole_{compression}"));
         assert_eq!(Pipeline::new(&session, &through, &path).all().len(), 5);
         is_same(&path);
-        // With a state saved and taken up in the midst: a second file of the shard, which TensorFlow writes but cannot read.
+        // With a state saved and taken up in the midst, the file that ended goes on.
         let path = folder.join(format!("through_{compression}"));
         let through = Pipeline::new(&session, &through, &path);
         through.begin().unwrap();
@@ -205,14 +224,14 @@ fn disk_folders_are_those_of_tensorflow() {
 }
 
 /// All files below a folder.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { files(&path, found) } else { found.push(path) }
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     let mut found = Vec::new();
     files(from, &mut found);
     for path in found {

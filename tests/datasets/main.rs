@@ -1,7 +1,7 @@
 //! Datasets, readers and what they wait for: see `pipelines.py`, `files.py` and `readers.py` for their values.
 //!
 //! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
-//! `generate.py` writes the graphs. `disk.rs` is about what is kept on disk. `pipelines.py` holds random pipelines against TensorFlow.
+//! `generate.py` writes the graphs. `disk.rs` and `snapshots.rs` are about what is kept on disk. `pipelines.py` holds random pipelines against TensorFlow.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use kernlink::step::Cancellation;
 
 mod disk;
 mod readers;
+mod snapshots;
 
 kernlink::provider!();
 

@@ -66,9 +66,9 @@ impl Bytes {
     pub fn open(path: &Path, compression: Compression, start: u64) -> Result<Bytes> {
         let name = path.display().to_string();
         let failed = |error: io::Error| Error::from_io(&name, &error);
+        // What is no file, such as a pipe, might be waited for for ever, also when it is opened.
+        ensure!(std::fs::metadata(path).map_err(failed)?.is_file(), FailedPrecondition, "{name} is not a file");
         let mut file = File::open(path).map_err(failed)?;
-        // What is no file, such as a pipe, might be waited for for ever.
-        ensure!(file.metadata().map_err(failed)?.is_file(), FailedPrecondition, "{name} is not a file");
         if start > 0 {
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
         }

@@ -47,6 +47,19 @@ fn encode(bytes: &[u8], block: &mut [u8]) -> Result<usize> {
     snap::raw::Encoder::new().compress(bytes, block).map_err(failed)
 }
 
+/// `bytes`, compressed by Snappy.
+pub(crate) fn snappy(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut block = scratch::zeros(snap::raw::max_compress_len(bytes.len()))?;
+    ensure!(
+        bytes.is_empty() || !block.is_empty(),
+        ResourceExhausted,
+        "{} bytes at once are too many for snappy",
+        bytes.len()
+    );
+    let length = encode(bytes, &mut block)?;
+    scratch::copied(&block[..length])
+}
+
 impl Compressed {
     fn new(components: &[Tensor]) -> Result<Compressed> {
         let mut bytes = Vec::new();
@@ -68,16 +81,7 @@ impl Compressed {
             };
             parts.push(Component { dtype: component.dtype(), shape: component.shape().clone(), elements });
         }
-        let mut block = scratch::zeros(snap::raw::max_compress_len(bytes.len()))?;
-        ensure!(
-            bytes.is_empty() || !block.is_empty(),
-            ResourceExhausted,
-            "an element of {} bytes is too large for snappy",
-            bytes.len()
-        );
-        let length = encode(&bytes, &mut block)?;
-        let block = scratch::copied(&block[..length])?;
-        Ok(Compressed { block, size: bytes.len(), components: parts })
+        Ok(Compressed { block: snappy(&bytes)?, size: bytes.len(), components: parts })
     }
 
     fn components(&self) -> Result<Vec<Tensor>> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, Element as TensorElement};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::PartialShape;
@@ -46,6 +47,18 @@ impl Spec {
     /// The same node's with other dtypes and shapes.
     pub(crate) fn with(&self, elements: Spec) -> Spec {
         Spec { node: self.node.clone(), ..elements }
+    }
+
+    /// The same, of a node that says this too.
+    pub(crate) fn saying(&self, attrs: impl IntoIterator<Item = (&'static str, AttrValue)>) -> Spec {
+        let said = |node: &Arc<Node>| {
+            let mut node = Node { op: node.op.clone(), attrs: node.attrs.clone(), library: node.library.clone() };
+            for (name, value) in attrs {
+                node.attrs.insert(name, value);
+            }
+            Arc::new(node)
+        };
+        Spec { node: self.node.as_ref().map(said), ..self.clone() }
     }
 
     /// What attrs say.

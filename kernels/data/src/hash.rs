@@ -42,13 +42,13 @@ pub(crate) fn is_version_of(op: &str, prefix: &str) -> bool {
 }
 
 /// `Hash64Combine`.
-fn combined(one: u64, other: u64) -> u64 {
+pub(crate) fn combined(one: u64, other: u64) -> u64 {
     let other = other.wrapping_add(0x9e37_79b9_7f4a_7800);
     one ^ other.wrapping_add(one << 10).wrapping_add(one >> 4)
 }
 
 /// `Hash64` of bytes.
-fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     hash64(bytes, 0xDECA_FCAF_FE)
 }
 

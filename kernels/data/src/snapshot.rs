@@ -1,7 +1,5 @@
 //! Datasets that are saved in folders, and read from them.
 
-use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,10 +20,8 @@ use crate::dataset::{
 use crate::function::{Captured, Closure};
 use crate::resource::Running;
 use crate::saved::Saved;
-use crate::snapshot_files::{
-    Compression, ElementReader, ElementWriter, Metadata, VERSION, ensure_version, run_folder, shard_folder,
-    snapshot_file,
-};
+use crate::snapshot_files::{Compression, ElementReader, Metadata, VERSION, ensure_version, snapshot_file};
+use crate::snapshot_run::{Progress, Saving};
 use crate::transform::{Input, Transform, set_transformed};
 use crate::window::Elements;
 
@@ -53,73 +49,16 @@ impl SaveKernel {
             compression: self.compression,
             shard: self.shard.as_ref().map(closure).transpose()?,
             dtypes: scratch::copied(dtypes)?,
+            graph_hash: String::new(),
         })
     }
-}
-
-/// How a dataset is saved.
-struct Saving {
-    folder: PathBuf,
-    compression: Compression,
-    shard: Option<Closure>,
-    dtypes: Vec<DataType>,
-}
-
-/// Where elements are written to.
-struct Run {
-    id: u64,
-    /// The number of the files that are written in each shard.
-    file: i64,
-    writers: BTreeMap<i64, ElementWriter>,
-}
-
-impl Saving {
-    /// Says in the folder that a run has begun.
-    fn begin(&self, id: u64, file: i64) -> Result<Run> {
-        let run = run_folder(&self.folder, id);
-        std::fs::create_dir_all(&run).map_err(|error| Error::from_io(run.display(), &error))?;
-        Metadata::new(id, &self.dtypes).write(&self.folder)?;
-        Ok(Run { id, file, writers: BTreeMap::new() })
-    }
-
-    async fn write(&self, run: &mut Run, element: &Element, cx: &Cx) -> Result<()> {
-        let shard = match &self.shard {
-            Some(function) => function.integer(scratch::copied(element)?, "shard_func", cx).await?,
-            None => 0,
-        };
-        let writer = match run.writers.entry(shard) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                let folder = shard_folder(&run_folder(&self.folder, run.id), shard);
-                entry.insert(ElementWriter::create(snapshot_file(&folder, run.file), self.compression)?)
-            }
-        };
-        writer.write(element)
-    }
-
-    /// Says in the folder that all is there.
-    fn finish(&self, run: &mut Run, count: i64) -> Result<()> {
-        run.end_files()?;
-        let metadata = Metadata { num_elements: count, finalized: true, ..Metadata::new(run.id, &self.dtypes) };
-        metadata.write(&self.folder)
-    }
-}
-
-impl Run {
-    fn end_files(&mut self) -> Result<()> {
-        std::mem::take(&mut self.writers).into_values().try_for_each(ElementWriter::finish)
-    }
-}
-
-fn new_run() -> u64 {
-    RandomState::new().hash_one(0)
 }
 
 #[register_kernel(device = Cpu)]
 async fn save(state: &SaveKernel, ctx: &mut KernelContext<'_, ops::SaveDataset>) -> Result<()> {
     let dataset = input_dataset(ctx, 0)?;
     let saving = state.saving(ctx, &dataset.head().spec.dtypes)?;
-    let mut run = saving.begin(new_run(), 0)?;
+    let mut run = saving.begin()?;
     let running = Running::new(dataset, ctx)?;
     let cx = running.cx(ctx)?;
     let mut count = 0;
@@ -138,31 +77,6 @@ struct SavedOnTheWay {
     count: i64,
 }
 
-/// Where an iterator is that saves.
-#[derive(Default)]
-struct Progress {
-    run: Option<Run>,
-    is_over: bool,
-    failed: Option<Error>,
-}
-
-impl SavedOnTheWay {
-    async fn step(&self, progress: &mut Progress, input: &mut Input, cx: &Cx) -> Result<Option<Element>> {
-        let run = match &mut progress.run {
-            Some(run) => run,
-            none => none.insert(self.saving.begin(new_run(), 0)?),
-        };
-        let Some(element) = input.next(cx).await? else {
-            progress.is_over = true;
-            self.saving.finish(run, self.count)?;
-            return Ok(None);
-        };
-        let written = self.saving.write(run, &element, cx).await;
-        written.inspect_err(|error| progress.failed = Some(error.clone()))?;
-        Ok(Some(element))
-    }
-}
-
 impl Transform for SavedOnTheWay {
     type State = Progress;
 
@@ -176,13 +90,7 @@ impl Transform for SavedOnTheWay {
         input: &'a mut Input,
         cx: &'a Cx,
     ) -> Result<Option<Element>> {
-        if let Some(failed) = &progress.failed {
-            return Err(failed.clone());
-        }
-        if progress.is_over {
-            return Ok(None);
-        }
-        self.step(progress, input, cx).await
+        progress.next(&self.saving, self.count, input, cx).await
     }
 
     fn cardinality(&self, input: i64) -> i64 {
@@ -190,16 +98,7 @@ impl Transform for SavedOnTheWay {
     }
 
     async fn save<'a>(&'a self, progress: &'a mut Progress, saved: &'a mut Saved) -> Result<()> {
-        saved.set("is_over", progress.is_over.into());
-        saved.set("has_begun", progress.run.is_some().into());
-        if let Some(run) = &mut progress.run {
-            // What is written from now on is not of this state.
-            run.end_files()?;
-            run.file += 1;
-            saved.set("run", run.id as i64);
-            saved.set("file", run.file);
-        }
-        Ok(())
+        progress.save(saved)
     }
 
     async fn restore<'a>(
@@ -209,11 +108,8 @@ impl Transform for SavedOnTheWay {
         saved: &'a Saved,
         _: &'a Cx,
     ) -> Result<()> {
-        progress.is_over = saved.get("is_over")? != 0;
-        if saved.get("has_begun")? != 0 && !progress.is_over {
-            progress.run = Some(self.saving.begin(saved.get("run")? as u64, saved.get("file")?)?);
-        }
-        Ok(())
+        progress.restore(&self.saving, saved)?;
+        progress.run().map_or(Ok(()), |run| self.saving.announce(run))
     }
 }
 
@@ -237,21 +133,21 @@ fn save_on_the_way(state: &SaveOnTheWayKernel, ctx: &mut KernelContext<'_, ops::
 }
 
 /// The files of a shard.
-enum Files {
+pub(crate) enum Files {
     /// Those of a folder, in order.
     In(PathBuf),
-    /// This one.
-    One(PathBuf),
+    /// These.
+    These(Vec<PathBuf>),
 }
 
 /// The elements of the files of a snapshot.
-struct Shard {
-    head: Head,
-    files: Files,
-    compression: Compression,
-    version: i64,
+pub(crate) struct Shard {
+    pub(crate) head: Head,
+    pub(crate) files: Files,
+    pub(crate) compression: Compression,
+    pub(crate) version: i64,
     /// How many elements are passed over.
-    start: i64,
+    pub(crate) start: i64,
 }
 
 struct ShardIterator {
@@ -267,14 +163,18 @@ impl Shard {
     fn open(&self, file: i64) -> Result<ElementReader> {
         match &self.files {
             Files::In(folder) => ElementReader::open(&snapshot_file(folder, file), self.compression, self.version),
-            Files::One(path) => ElementReader::open(path, self.compression, self.version),
+            Files::These(paths) => {
+                let path = usize::try_from(file).ok().and_then(|file| paths.get(file));
+                let path = path.ok_or_else(|| Error::internal("the files have ended"))?;
+                ElementReader::open(path, self.compression, self.version)
+            }
         }
     }
 
     fn has(&self, file: i64) -> bool {
         match &self.files {
             Files::In(folder) => snapshot_file(folder, file).exists(),
-            Files::One(_) => file == 0,
+            Files::These(paths) => usize::try_from(file).is_ok_and(|file| file < paths.len()),
         }
     }
 }
@@ -394,7 +294,7 @@ fn shard_reader(state: &ReadKernel, ctx: &mut KernelContext<'_, ops::SnapshotDat
 #[register_kernel(device = Cpu, cheap)]
 fn chunk(state: &ReadKernel, ctx: &mut KernelContext<'_, ops::SnapshotChunkDataset>) -> Result<()> {
     let path: TString = scalar(ctx, "chunk_file")?;
-    set_dataset(ctx, state.shard(Files::One(path_of(&path)?), 0))
+    set_dataset(ctx, state.shard(Files::These(vec![path_of(&path)?]), 0))
 }
 
 /// What a dataset of datasets gives.
@@ -423,17 +323,63 @@ impl KernelState for LoadKernel {
     }
 }
 
+/// How the folders of snapshots are read.
+pub(crate) struct Reading {
+    pub(crate) spec: Spec,
+    pub(crate) compression: Compression,
+    /// What makes one dataset of that of the shards.
+    pub(crate) reader: Closure,
+}
+
+/// The dataset that the function has made, and an iterator over it.
+pub(crate) struct Open {
+    dataset: Arc<dyn Dataset>,
+    iterator: Box<dyn DatasetIterator>,
+}
+
+impl Reading {
+    fn shards(&self, folder: &Path, metadata: &Metadata) -> Result<Arc<dyn Dataset>> {
+        let (compression, version) = (self.compression, metadata.version);
+        let mut elements = Vec::new();
+        for path in metadata.shards(folder)? {
+            let files = Files::In(path);
+            let shard = Shard { head: Head::source(&self.spec), files, compression, version, start: 0 };
+            scratch::push(&mut elements, vec![to_tensor(Arc::new(shard))])?;
+        }
+        Ok(Arc::new(Elements::new(&datasets(), elements)))
+    }
+
+    pub(crate) async fn open(&self, folder: &Path, metadata: &Metadata, cx: &Cx) -> Result<Open> {
+        ensure_version(metadata.version)?;
+        let shards = to_tensor(self.shards(folder, metadata)?);
+        let dataset = self.reader.dataset(vec![shards], cx).await?;
+        self.spec.ensure_accepts(&dataset.head().spec)?;
+        let iterator = dataset.clone().iterator(&cx.within(&dataset)?)?;
+        Ok(Open { dataset, iterator })
+    }
+}
+
+impl Open {
+    pub(crate) async fn next(&mut self, cx: &Cx) -> Result<Option<Element>> {
+        self.iterator.next(&cx.within(&self.dataset)?).await
+    }
+
+    pub(crate) async fn save(&mut self, saved: &mut Saved) -> Result<()> {
+        self.iterator.save(saved.part("shards", 0)).await
+    }
+
+    pub(crate) async fn restore(&mut self, saved: &Saved, cx: &Cx) -> Result<()> {
+        self.iterator.restore(saved.required_part("shards", 0)?, &cx.within(&self.dataset)?).await
+    }
+}
+
 /// What a function makes of the shards of a folder.
 struct Loaded {
     head: Head,
     folder: PathBuf,
     metadata: Metadata,
-    compression: Compression,
-    reader: Closure,
+    reading: Reading,
 }
-
-/// The dataset that the function has made, and an iterator over it.
-type Open = (Arc<dyn Dataset>, Box<dyn DatasetIterator>);
 
 struct LoadedIterator {
     dataset: Arc<Loaded>,
@@ -441,23 +387,8 @@ struct LoadedIterator {
 }
 
 impl Loaded {
-    fn shards(&self, folder: &Path) -> Result<Arc<dyn Dataset>> {
-        let (compression, version) = (self.compression, self.metadata.version);
-        let mut elements = Vec::new();
-        for path in self.metadata.shards(folder)? {
-            let head = Head::source(&self.head.spec);
-            let shard = Shard { head, files: Files::In(path), compression, version, start: 0 };
-            scratch::push(&mut elements, vec![to_tensor(Arc::new(shard))])?;
-        }
-        Ok(Arc::new(Elements::new(&datasets(), elements)))
-    }
-
     async fn open(&self, cx: &Cx) -> Result<Open> {
-        let shards = to_tensor(self.shards(&self.folder)?);
-        let dataset = self.reader.dataset(vec![shards], cx).await?;
-        self.head.spec.ensure_accepts(&dataset.head().spec)?;
-        let iterator = dataset.clone().iterator(&cx.within(&dataset)?)?;
-        Ok((dataset, iterator))
+        self.reading.open(&self.folder, &self.metadata, cx).await
     }
 }
 
@@ -478,18 +409,18 @@ impl Dataset for Loaded {
 impl DatasetIterator for LoadedIterator {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
         Box::pin(async move {
-            let (dataset, iterator) = match &mut self.open {
+            let open = match &mut self.open {
                 Some(open) => open,
                 none => none.insert(self.dataset.open(cx).await?),
             };
-            iterator.next(&cx.within(dataset)?).await
+            open.next(cx).await
         })
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             match &mut self.open {
-                Some((_, iterator)) => iterator.save(saved.part("shards", 0)).await,
+                Some(open) => open.save(saved).await,
                 None => Ok(()),
             }
         })
@@ -497,10 +428,11 @@ impl DatasetIterator for LoadedIterator {
 
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let Some(saved) = saved.saved_part("shards", 0) else { return Ok(()) };
-            let (dataset, mut iterator) = self.dataset.open(cx).await?;
-            iterator.restore(saved, &cx.within(&dataset)?).await?;
-            self.open = Some((dataset, iterator));
+            if saved.saved_part("shards", 0).is_some() {
+                let mut open = self.dataset.open(cx).await?;
+                open.restore(saved, cx).await?;
+                self.open = Some(open);
+            }
             Ok(())
         })
     }
@@ -513,6 +445,7 @@ fn load(state: &LoadKernel, ctx: &mut KernelContext<'_, ops::LoadDataset>) -> Re
     let metadata = Metadata::read(&folder)?;
     ensure_version(metadata.version)?;
     let reader = Closure::new(&state.function, ctx, "reader_func_other_args")?;
-    let head = Head::source(&state.read.spec);
-    set_dataset(ctx, Loaded { head, folder, metadata, compression: state.read.compression, reader })
+    let ReadKernel { spec, compression, .. } = &state.read;
+    let reading = Reading { spec: spec.clone(), compression: *compression, reader };
+    set_dataset(ctx, Loaded { head: Head::source(spec), folder, metadata, reading })
 }

@@ -5,28 +5,25 @@
 //! TFRecord that holds a `TensorProto`; in formats 1 and 0 each element is a `SnapshotRecord` behind its length, or with
 //! SNAPPY in format 1, the shapes of its components and then their bytes.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flate2::write::{GzEncoder, ZlibEncoder};
 use kernlink::dtype::{DataType, TString};
-use kernlink::formats::masked_crc32c;
-use kernlink::proto::{TensorProto, TensorShapeProto, encoded, shape_from_proto, tensor_from_proto, tensor_to_proto};
+use kernlink::proto::{TensorProto, TensorShapeProto, encoded, shape_from_proto, tensor_from_proto};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Error, Result, bail, ensure};
+use kernlink::{Code, Error, Result, bail, ensure};
+use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::records::{self, Bytes};
 use prost::Message;
 
 use crate::dataset::{Element, Spec};
 
-/// The format that is written.
+/// The format of `SaveDataset` and `SnapshotDatasetV2`.
 pub(crate) const VERSION: i64 = 2;
-
-/// How many bytes are compressed at a time by Snappy: as many as TensorFlow reads at a time.
-const BLOCK: usize = 256 << 10;
 
 /// What a folder says of its elements: TensorFlow's `SnapshotMetadataRecord`.
 #[derive(Clone, PartialEq, Message)]
@@ -49,23 +46,23 @@ pub(crate) struct Metadata {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct SnapshotRecord {
+pub(crate) struct SnapshotRecord {
     #[prost(message, repeated, tag = "1")]
-    tensor: Vec<TensorProto>,
+    pub(crate) tensor: Vec<TensorProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct TensorMetadata {
+pub(crate) struct TensorMetadata {
     #[prost(message, optional, tag = "2")]
-    tensor_shape: Option<TensorShapeProto>,
+    pub(crate) tensor_shape: Option<TensorShapeProto>,
     #[prost(int64, tag = "3")]
-    tensor_size_bytes: i64,
+    pub(crate) tensor_size_bytes: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct SnapshotTensorMetadata {
+pub(crate) struct SnapshotTensorMetadata {
     #[prost(message, repeated, tag = "1")]
-    tensor_metadata: Vec<TensorMetadata>,
+    pub(crate) tensor_metadata: Vec<TensorMetadata>,
 }
 
 /// How the files of a snapshot are compressed.
@@ -93,13 +90,39 @@ impl Compression {
     }
 }
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+pub(crate) fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
     move |error| Error::from_io(path.display(), &error)
 }
 
-/// The folder of a run.
-pub(crate) fn run_folder(folder: &Path, run: u64) -> PathBuf {
-    folder.join(run.to_string())
+/// Refuses pipes and devices before they are opened: they might be waited for for ever, or not end.
+pub(crate) fn ensure_file(path: &Path) -> Result<()> {
+    let is_file = fs::metadata(path).map_err(failed(path))?.is_file();
+    ensure!(is_file, FailedPrecondition, "{} is not a file", path.display());
+    Ok(())
+}
+
+/// A folder behind a prefix of its name; one that begins at the root, too.
+///
+/// # Errors
+/// As [`path_of`].
+pub(crate) fn behind(prefix: &str, folder: &Path) -> Result<PathBuf> {
+    if prefix.is_empty() {
+        return Ok(folder.to_owned());
+    }
+    Ok(path_of(&TString::from(prefix))?.join(folder.strip_prefix("/").unwrap_or(folder)))
+}
+
+/// What says which run is in a folder.
+const METADATA: &str = "snapshot.metadata";
+
+/// The time in microseconds since 1970.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros() as i64)
+}
+
+/// A number that nobody else has.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(0)
 }
 
 /// The folder of a shard; a negative number is one with many digits, as in TensorFlow.
@@ -112,17 +135,27 @@ pub(crate) fn snapshot_file(shard: &Path, file: i64) -> PathBuf {
     shard.join(format!("{file:08}.snapshot"))
 }
 
+/// The number that a name in the folder of a snapshot begins with, if it ends like this.
+pub(crate) fn number_of(path: &Path, extension: &str) -> Option<u64> {
+    let is_such = path.extension().is_some_and(|found| found == extension);
+    path.file_stem().filter(|_| is_such)?.to_str()?.parse().ok()
+}
+
+/// What a folder holds; nothing if there is none.
+pub(crate) fn entries(folder: &Path) -> Result<impl Iterator<Item = Result<PathBuf>> + '_> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(folder)(error)),
+    };
+    Ok(entries.into_iter().flatten().map(move |entry| entry.map(|entry| entry.path()).map_err(failed(folder))))
+}
+
 impl Metadata {
-    /// That of a run that began now.
-    pub(crate) fn new(run: u64, dtypes: &[DataType]) -> Metadata {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros() as i64);
-        Metadata {
-            run_id: run.to_string(),
-            creation_timestamp: now,
-            version: VERSION,
-            dtype: dtypes.iter().map(|dtype| dtype.number()).collect(),
-            ..Metadata::default()
-        }
+    /// That of a run that began now, in the format of this version.
+    pub(crate) fn new(run: String, version: i64, dtypes: &[DataType]) -> Metadata {
+        let dtype = dtypes.iter().map(|dtype| dtype.number()).collect();
+        Metadata { run_id: run, creation_timestamp: now(), version, dtype, ..Metadata::default() }
     }
 
     /// Reads what a folder says.
@@ -130,38 +163,73 @@ impl Metadata {
     /// # Errors
     /// NOT_FOUND if it says nothing; DATA_LOSS if that is damaged.
     pub(crate) fn read(folder: &Path) -> Result<Metadata> {
-        let path = folder.join("snapshot.metadata");
+        let found = Metadata::find(folder)?;
+        found.ok_or_else(|| {
+            let folder = folder.display();
+            Error::not_found(format!("Could not find metadata file [{folder}]: no dataset is saved there, or not yet"))
+        })
+    }
+
+    /// Reads what a folder says, if it says anything.
+    ///
+    /// # Errors
+    /// DATA_LOSS if that is damaged.
+    pub(crate) fn find(folder: &Path) -> Result<Option<Metadata>> {
+        let path = folder.join(METADATA);
+        match ensure_file(&path) {
+            Err(error) if error.code() == Code::NotFound => return Ok(None),
+            result => result?,
+        }
         let mut bytes = Vec::new();
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
-                NotFound,
-                "Could not find metadata file [{}]: no dataset is saved there, or not yet",
-                folder.display()
-            ),
-            Err(error) => return Err(failed(&path)(error)),
-        };
+        let file = File::open(&path).map_err(failed(&path))?;
         // It has a few bytes for each component.
         file.take(16 << 20).read_to_end(&mut bytes).map_err(failed(&path))?;
-        let metadata = Metadata::decode(&bytes[..]).ok().filter(|metadata| {
-            // The name of a folder, which is in no other.
-            !metadata.run_id.is_empty() && metadata.run_id.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        metadata
-            .ok_or_else(|| Error::data_loss(format!("{} is damaged: it is no metadata of a snapshot", path.display())))
+        let metadata = Metadata::decode(&bytes[..]);
+        let damaged = |_| Error::data_loss(format!("{} is damaged: it is no metadata of a snapshot", path.display()));
+        metadata.map(Some).map_err(damaged)
     }
 
     /// Writes it to a folder, all at once.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
-        let temporary = folder.join(format!("snapshot.metadata-tmp-{}", self.run_id));
-        fs::write(&temporary, encoded(self)?).map_err(failed(&temporary))?;
-        fs::rename(&temporary, folder.join("snapshot.metadata")).map_err(failed(&temporary))
+        // Others may write theirs at the same time.
+        let temporary = folder.join(format!("{METADATA}-tmp-{}", random()));
+        let written = fs::write(&temporary, encoded(self)?);
+        let renamed = written.and_then(|()| fs::rename(&temporary, folder.join(METADATA)));
+        renamed.map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            failed(&temporary)(error)
+        })
+    }
+
+    /// Says in a folder that a run is not complete any more, if it is the one that is.
+    pub(crate) fn reopen(folder: &Path, run: &str) -> Result<()> {
+        match Metadata::find(folder)? {
+            Some(metadata) if metadata.finalized && metadata.run_id == run => {
+                Metadata { finalized: false, ..metadata }.write(folder)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The folder of the run.
+    ///
+    /// # Errors
+    /// DATA_LOSS if its name is none that a run has: it could lead elsewhere.
+    pub(crate) fn run_folder(&self, folder: &Path) -> Result<PathBuf> {
+        let run = &self.run_id;
+        ensure!(
+            !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            DataLoss,
+            "the metadata of the snapshot in {} is damaged: it names no run",
+            folder.display()
+        );
+        Ok(folder.join(run))
     }
 
     /// The folders of the shards, in the order of their names.
     pub(crate) fn shards(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let run = folder.join(&self.run_id);
+        let run = self.run_folder(folder)?;
         let entries = match fs::read_dir(&run) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -233,104 +301,6 @@ impl<R: Read> Read for Blocks<R> {
     }
 }
 
-/// Writes what [`Blocks`] reads.
-struct BlockWriter<W> {
-    writer: W,
-    block: Vec<u8>,
-}
-
-impl<W: Write> BlockWriter<W> {
-    fn end_block(&mut self) -> io::Result<()> {
-        if self.block.is_empty() {
-            return Ok(());
-        }
-        let compressed = snap::raw::Encoder::new().compress_vec(&self.block).map_err(io::Error::other)?;
-        self.writer.write_all(&(compressed.len() as u32).to_be_bytes())?;
-        self.writer.write_all(&compressed)?;
-        self.block.clear();
-        Ok(())
-    }
-}
-
-impl<W: Write> Write for BlockWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = bytes.len().min(BLOCK - self.block.len());
-        self.block.extend_from_slice(&bytes[..count]);
-        if self.block.len() == BLOCK {
-            self.end_block()?;
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.end_block()?;
-        self.writer.flush()
-    }
-}
-
-/// A file that elements are written to, in format 2.
-pub(crate) struct ElementWriter {
-    path: PathBuf,
-    out: Out,
-}
-
-enum Out {
-    Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Zlib(ZlibEncoder<BufWriter<File>>),
-    Snappy(BlockWriter<BufWriter<File>>),
-}
-
-impl ElementWriter {
-    /// Makes a file and the folder that it is in, or goes on where one ends.
-    pub(crate) fn create(path: PathBuf, compression: Compression) -> Result<ElementWriter> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed(folder))?;
-        }
-        let file = BufWriter::new(OpenOptions::new().append(true).create(true).open(&path).map_err(failed(&path))?);
-        let level = flate2::Compression::default();
-        let out = match compression {
-            Compression::None => Out::Plain(file),
-            Compression::Gzip => Out::Gzip(GzEncoder::new(file, level)),
-            Compression::Zlib => Out::Zlib(ZlibEncoder::new(file, level)),
-            Compression::Snappy => Out::Snappy(BlockWriter { writer: file, block: Vec::new() }),
-        };
-        Ok(ElementWriter { path, out })
-    }
-
-    /// Writes an element.
-    ///
-    /// # Errors
-    /// UNIMPLEMENTED for variants; [`Error::from_io`]'s if the file cannot be written.
-    pub(crate) fn write(&mut self, element: &Element) -> Result<()> {
-        for component in element {
-            let record = encoded(&tensor_to_proto(component)?)?;
-            let length = (record.len() as u64).to_le_bytes();
-            let parts =
-                [&length[..], &masked_crc32c(&length).to_le_bytes(), &record, &masked_crc32c(&record).to_le_bytes()];
-            let out: &mut dyn Write = match &mut self.out {
-                Out::Plain(out) => out,
-                Out::Gzip(out) => out,
-                Out::Zlib(out) => out,
-                Out::Snappy(out) => out,
-            };
-            parts.iter().try_for_each(|part| out.write_all(part)).map_err(failed(&self.path))?;
-        }
-        Ok(())
-    }
-
-    /// Writes what is left.
-    pub(crate) fn finish(self) -> Result<()> {
-        let ended = match self.out {
-            Out::Plain(mut out) => out.flush(),
-            Out::Gzip(out) => out.finish().and_then(|mut out| out.flush()),
-            Out::Zlib(out) => out.finish().and_then(|mut out| out.flush()),
-            Out::Snappy(mut out) => out.flush(),
-        };
-        ended.map_err(failed(&self.path))
-    }
-}
-
 /// A file that elements are read from.
 pub(crate) struct ElementReader {
     bytes: Bytes,
@@ -354,19 +324,16 @@ impl ElementReader {
         let plain = match (compression, version) {
             (Compression::None, _) | (Compression::Snappy, 1) => Some(records::Compression::None),
             (Compression::Gzip, _) => Some(records::Compression::Gzip),
-            (Compression::Zlib, _) => Some(records::Compression::Zlib),
+            (Compression::Zlib, VERSION) => Some(records::Compression::Zlib),
+            // Of the older formats TensorFlow has no such files, and reads them as they are.
+            (Compression::Zlib, _) => Some(records::Compression::None),
             (Compression::Snappy, _) => None,
         };
         let bytes = match plain {
             Some(compression) => Bytes::open(path, compression, 0)?,
             None => {
+                ensure_file(path)?;
                 let file = File::open(path).map_err(failed(path))?;
-                ensure!(
-                    file.metadata().map_err(failed(path))?.is_file(),
-                    FailedPrecondition,
-                    "{} is not a file",
-                    path.display()
-                );
                 let blocks = Blocks { reader: BufReader::new(file), block: Vec::new(), at: 0 };
                 Bytes::decoded(Box::new(blocks), path.display().to_string())
             }

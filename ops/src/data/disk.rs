@@ -85,3 +85,66 @@ pub struct SnapshotNestedDatasetReader;
     shape_fn = |c| with_scalars(c, &[0]),
 )]
 pub struct SnapshotChunkDataset;
+
+/// The files of a snapshot that several processes write: `chunks/chunk_STREAM_INDEX_ELEMENTS`, by their indices, then by their
+/// streams. It waits for more until there is a file `DONE`; a file `ERROR` says why there are none.
+#[register_op(
+    attr("output_types: list(type) >= 1", "One string."),
+    attr("output_shapes: list(shape) >= 1", "That of a scalar."),
+    input("snapshot_path: string", "The folder of the snapshot."),
+    output("handle: variant", "The dataset, whose elements are names of files, for `SnapshotChunkDataset`."),
+    stateful,
+    shape_fn = shapes::scalar_shape,
+)]
+pub struct ListSnapshotChunksDataset;
+
+/// The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("compression: string = ''", "`\"\"`, `\"GZIP\"` or `\"SNAPPY\"`."),
+    attr("reader_path_prefix: string = ''", "What stands before the names of the files that are read."),
+    attr("writer_path_prefix: string = ''", "What stands before the name of the folder that is written to."),
+    attr("shard_size_bytes: int = 10737418240", "How many bytes a file has at most, or little more; -1 for the default."),
+    attr("pending_snapshot_expiry_seconds: int = 86400", "How long one writes before others may."),
+    attr("num_reader_threads: int = 1"),
+    attr("reader_buffer_size: int = 1"),
+    attr("num_writer_threads: int = 1", "How many files are written at a time."),
+    attr("writer_buffer_size: int = 1"),
+    attr("shuffle_on_read: bool = false", "Whether files are read in random order."),
+    attr("seed: int = 0"),
+    attr("seed2: int = 0"),
+    attr(
+        "mode: string = 'auto'",
+        "`\"read\"`, `\"write\"`, `\"passthrough\"` (neither), or `\"auto\"`: by what the folder says.",
+    ),
+    attr("snapshot_name: string = ''", "The name of the folder within `path`, in place of the dataset's hash."),
+    input("input_dataset: variant", "The dataset."),
+    input("path: string", "The folder that the snapshots of datasets are in."),
+    output("handle: variant", "The dataset."),
+    shape_fn = |c| with_scalars(c, &[1]),
+)]
+pub struct SnapshotDataset;
+
+/// The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there.
+#[register_op(
+    attr("output_types: list(type) >= 1", "The dtypes of the components of an element."),
+    attr("output_shapes: list(shape) >= 1", "The shapes of the components, as far as they are known."),
+    attr("compression: string = ''", "`\"\"`, `\"GZIP\"`, `\"ZLIB\"`, `\"SNAPPY\"` or `\"AUTO\"`, which is SNAPPY."),
+    attr("reader_prefix: string = ''", "What stands before the name of the folder that is read from."),
+    attr("writer_prefix: string = ''", "What stands before the name of the folder that is written to."),
+    attr("hash_valid: bool = false", "Whether `hash` is given."),
+    attr("hash: int = 0", "The name of the folder within `path`, in place of the dataset's hash."),
+    attr("reader_func: func", "A function that makes one dataset of the dataset of the shards, which are datasets."),
+    attr("shard_func: func", "A function that gives the number of the shard that an element is written to, an int64."),
+    attr("Treader_func_args: list(type) >= 0"),
+    attr("Tshard_func_args: list(type) >= 0"),
+    attr("metadata: string = ''"),
+    input("input_dataset: variant", "The dataset."),
+    input("path: string", "The folder that the snapshots of datasets are in."),
+    input("reader_func_other_args: Treader_func_args", "What `reader_func` takes behind the dataset of the shards."),
+    input("shard_func_other_args: Tshard_func_args", "What `shard_func` takes behind the components of an element."),
+    output("handle: variant", "The dataset."),
+    shape_fn = |c| with_scalars(c, &[1]),
+)]
+pub struct SnapshotDatasetV2;
