@@ -5,6 +5,7 @@ extern crate kernlink_framework as kernlink;
 
 mod arithmetic;
 mod calibration;
+mod calibration_statistics;
 mod convert;
 mod fake;
 mod matrix;
