@@ -39,7 +39,7 @@ step "lints of everything"
 cargo clippy --locked --workspace --all-targets --features cli,gpu,train -- -D warnings
 step "lints of every feature by itself, and of the default ones"
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
-for feature in "" $families audio data image_codecs learning linear_algebra parsing signal gradients train rayon gpu gpu-shaders declarations; do
+for feature in "" $families audio data image_codecs jxl learning linear_algebra parsing signal gradients train rayon gpu gpu-shaders declarations; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
 cargo clippy --locked --quiet -p custom-ops --features gpu-shaders -- -D warnings

@@ -72,9 +72,9 @@ fn mistakes_are_explained() {
     bad(&["ops", "mat_mul"], 2, &["there is no op `mat_mul`; did you mean MatMul?"]);
     bad(&["kernels", "--op", "matmul"], 2, &["there is no op `matmul`; did you mean MatMul?"]);
     bad(
-        &["ops", "Skipgram"],
+        &["ops", "SqlDataset"],
         2,
-        &["`Skipgram` is not linked into this program: TensorFlow has it, but Kernlink lacks it"],
+        &["`SqlDataset` is not linked into this program: TensorFlow has it, but Kernlink lacks it"],
     );
     bad(&["ops", "TextNormalizer"], 2, &["`use that_crate as _;`"]);
     bad(&["run", "nowhere.pb"], 2, &["NOT_FOUND: cannot read nowhere.pb: there is no such file or folder; a model is"]);

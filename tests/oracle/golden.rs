@@ -21,6 +21,10 @@ fn every_case_passes_and_the_table_says_how_many() {
         let _ = writeln!(table, "| {name} | {cases} | {ops} | {pairs} |");
     };
     for file in support::golden_files() {
+        // Its ops are there without the feature by which files are decoded.
+        if cfg!(not(feature = "jxl")) && file.ends_with("jxl.pb") {
+            continue;
+        }
         let graph = kernlink::proto::read_graph(&file).unwrap();
         let report = golden::verify(&graph, &registry, &device).unwrap();
         row(file.file_stem().unwrap().to_str().unwrap(), &report);

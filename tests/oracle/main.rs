@@ -6,6 +6,8 @@
 // Their ops come from families of the command.
 #[cfg(feature = "cli")]
 mod applications;
+#[cfg(feature = "quantization")]
+mod calibration;
 mod checkpoint;
 // Partial builds lack ops of its list.
 #[cfg(feature = "cli")]
@@ -31,5 +33,7 @@ mod summaries;
 mod support;
 #[cfg(feature = "npy")]
 mod training;
+#[cfg(feature = "learning")]
+mod words;
 
 kernlink::provider!();

@@ -198,12 +198,12 @@ fn a_missing_op_says_whose_it_is_and_what_to_do() {
         assert!(error.contains(&start) && words.iter().all(|word| error.contains(word)), "{error}");
         assert!(!not.iter().any(|word| error.contains(word)), "{error}");
     };
-    holds("Skipgram", &["TensorFlow has it, but Kernlink lacks it", advice], &["did you mean"]);
+    holds("SqlDataset", &["TensorFlow has it, but Kernlink lacks it", advice], &["did you mean"]);
     holds("TFText>RoundRobinTrim", &["an op of TensorFlow Text", advice], &["did you mean"]);
     holds("Frobnicate", &["no crate in it knows the name", advice], &["did you mean", "TensorFlow"]);
     holds("Sbu", &["no crate in it knows the name; did you mean Sub?", advice], &["Abs"]);
     let registry = kernlink::registry().unwrap();
-    expect(registry.op("Skipgram"), Code::NotFound, &["Kernlink lacks it", advice]);
+    expect(registry.op("SqlDataset"), Code::NotFound, &["Kernlink lacks it", advice]);
     expect(registry.op("Frobnicate"), Code::NotFound, &[advice]);
 }
 

@@ -89,6 +89,15 @@ impl Message {
         Ok(())
     }
 
+    /// A list of floats.
+    pub fn floats(&mut self, field: u32, values: &[f32]) -> Result<()> {
+        if !values.is_empty() {
+            self.head(field, size_of_val(values))?;
+            self.0.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        Ok(())
+    }
+
     /// The message as bytes.
     pub fn finish(self) -> Vec<u8> {
         self.0

@@ -7,13 +7,16 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Code, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
-    DecodeAndCropJpeg, DecodeBmp, DecodeGif, DecodeImage, DecodeJpeg, DecodePng, DecodeWebP, ExtractJpegShape,
+    DecodeAndCropJpeg, DecodeBmp, DecodeGif, DecodeImage, DecodeJpeg, DecodeJxl, DecodePng, DecodeWebP,
+    ExtractJpegShape,
 };
 
 use crate::bmp::Bmp;
 use crate::format::{Format, classify};
 use crate::gif::Gif;
 use crate::jpeg;
+#[cfg(feature = "jxl")]
+use crate::jxl::Jxl;
 use crate::png::Png;
 use crate::webp::Webp;
 
@@ -26,6 +29,7 @@ enum Kind {
     Gif,
     Bmp,
     Webp,
+    Jxl,
     Image,
 }
 
@@ -47,6 +51,7 @@ impl Decode {
             "DecodeGif" => Kind::Gif,
             "DecodeBmp" => Kind::Bmp,
             "DecodeWebP" => Kind::Webp,
+            "DecodeJxl" => Kind::Jxl,
             _ => Kind::Image,
         };
         let mut jpeg = jpeg::Options::default();
@@ -237,6 +242,26 @@ impl Decode {
         let shape = frames.iter().chain(&[file.rows, file.columns, channels]).copied().collect();
         self.fill(ctx, shape, |_, out| file.decode(count, out))
     }
+
+    /// The first image, as one of three dimensions by whatever op.
+    #[cfg(feature = "jxl")]
+    fn jxl(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
+        ensure!(self.dtype == DataType::Uint8, InvalidArgument, "JXL only supports uint8 for dtype");
+        let file = Jxl::new(data)?;
+        ensure!(
+            self.channels == 0 || self.channels == file.channels,
+            InvalidArgument,
+            "Number of channels requested does not match input: {} instead of {}",
+            self.channels,
+            file.channels
+        );
+        self.fill(ctx, Shape::from([file.rows, file.columns, file.channels]), |_, out| file.decode(out))
+    }
+
+    #[cfg(not(feature = "jxl"))]
+    fn jxl(&self, _: &mut RawContext<'_>, _: &[u8]) -> Result<()> {
+        bail!(Unimplemented, "JPEG XL is decoded with the feature `jxl`, which this program lacks")
+    }
 }
 
 /// The file of input 0.
@@ -250,7 +275,7 @@ fn contents(ctx: &RawContext<'_>) -> Result<TString> {
 
 #[register_kernel(
     device = Cpu,
-    op = [DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeWebP, DecodeImage],
+    op = [DecodeJpeg, DecodeAndCropJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeWebP, DecodeJxl, DecodeImage],
     state = |ctx| Decode::new(ctx),
 )]
 fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -268,9 +293,7 @@ fn decode(attrs: &Decode, ctx: &mut RawContext<'_>) -> Result<()> {
         Format::Gif => attrs.gif(ctx, &file),
         Format::Bmp => attrs.bmp(ctx, &file),
         Format::Webp => attrs.webp(ctx, &file),
-        Format::Jxl => {
-            bail!(Unimplemented, "Kernlink does not decode JPEG XL: convert the file to one of the other formats")
-        }
+        Format::Jxl => attrs.jxl(ctx, &file),
     }
 }
 

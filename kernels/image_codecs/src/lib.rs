@@ -11,6 +11,8 @@ mod encode;
 mod format;
 mod gif;
 mod jpeg;
+#[cfg(feature = "jxl")]
+mod jxl;
 mod png;
 mod summary;
 mod webp;

@@ -21,6 +21,25 @@ impl Draw {
         low | u64::from(self.0.word()) << 32
     }
 
+    /// Those that begin where a generator is.
+    pub(super) fn of(generator: Philox) -> Draw {
+        Draw(Words::new(generator))
+    }
+
+    /// A number below `count`, or 0 if that is 0, of 32 bits at a time.
+    pub(super) fn below32(&mut self, count: u32) -> u32 {
+        if count == 0 || count.is_power_of_two() {
+            return self.0.word() & count.saturating_sub(1);
+        }
+        let least = u32::MAX % count + 1;
+        loop {
+            let word = self.0.word();
+            if word >= least {
+                return word % count;
+            }
+        }
+    }
+
     /// A number below `count`, which is above 0; all are equally likely.
     pub(super) fn below(&mut self, count: u64) -> u64 {
         if count.is_power_of_two() {

@@ -23,6 +23,27 @@ pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// The products of as many points and one other: as [`product`], but the other is read only once.
+#[inline]
+fn products<const POINTS: usize>(points: [&[f32]; POINTS], other: &[f32]) -> [f32; POINTS] {
+    const LANES: usize = 8;
+    let (other, other_rest) = other.as_chunks::<LANES>();
+    let split = points.map(|point| point.as_chunks::<LANES>());
+    let mut sums = [[0.0f32; LANES]; POINTS];
+    for (index, other) in other.iter().enumerate() {
+        for (sums, (point, _)) in sums.iter_mut().zip(&split) {
+            let Some(point) = point.get(index) else { continue };
+            for lane in 0..LANES {
+                sums[lane] += point[lane] * other[lane];
+            }
+        }
+    }
+    std::array::from_fn(|point| {
+        let rest: f32 = split[point].1.iter().zip(other_rest).map(|(a, b)| a * b).sum();
+        sums[point].iter().sum::<f32>() + rest
+    })
+}
+
 /// Half the square of each point's distance to the origin.
 pub(super) fn half_squared_norms(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
     scratch::collected((0..count).map(|n| {
@@ -30,6 +51,9 @@ pub(super) fn half_squared_norms(points: &[f32], count: usize, width: usize) -> 
         0.5 * product(point, point)
     }))
 }
+
+/// How many points are compared with a center at a time.
+const POINTS: usize = 4;
 
 #[register_kernel(device = Cpu)]
 fn nearest_neighbors(ctx: &mut KernelContext<'_, ops::NearestNeighbors>) -> Result<()> {
@@ -58,23 +82,33 @@ fn nearest_neighbors(ctx: &mut KernelContext<'_, ops::NearestNeighbors>) -> Resu
         let rows = rows.zip(distances.as_mut_slice::<f32>()?.chunks_exact_mut(k));
         let mut rows: Vec<_> = scratch::collected(rows)?;
         let cost = center_count.saturating_mul(width.saturating_add(8));
-        ctx.try_parallel_chunks(&mut rows, 1, cost, |first, rows| {
-            let mut all: Vec<(f32, usize)> = scratch::room(center_count)?;
-            for (n, (indices, distances)) in (first..).zip(rows) {
-                let point = &points[n * width..][..width];
-                let half_norm = 0.5 * product(point, point);
-                all.clear();
-                all.extend(half_norms.iter().enumerate().map(|(center, half_norm)| {
-                    (half_norm - product(point, &centers[center * width..][..width]), center)
-                }));
-                let nearer = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-                if k < center_count {
-                    all.select_nth_unstable_by(k - 1, nearer);
+        ctx.try_parallel_chunks(&mut rows, POINTS, cost, |first, rows| {
+            let mut all: [Vec<(f32, usize)>; POINTS] = [const { Vec::new() }; POINTS];
+            for all in &mut all {
+                *all = scratch::room(center_count)?;
+            }
+            for (block, rows) in rows.chunks_mut(POINTS).enumerate() {
+                // Where fewer points are left, the last is there several times.
+                let last = first + block * POINTS + rows.len() - 1;
+                let block: [&[f32]; POINTS] =
+                    std::array::from_fn(|n| &points[(first + block * POINTS + n).min(last) * width..][..width]);
+                all.iter_mut().for_each(Vec::clear);
+                for (center, half_norm) in half_norms.iter().enumerate() {
+                    let products = products(block, &centers[center * width..][..width]);
+                    all.iter_mut().zip(products).for_each(|(all, product)| all.push((half_norm - product, center)));
                 }
-                all[..k].sort_unstable_by(nearer);
-                for ((index, distance), &(partial, center)) in indices.iter_mut().zip(distances.iter_mut()).zip(&all) {
-                    *index = center as i64;
-                    *distance = 2.0 * (half_norm + partial);
+                for (((indices, distances), point), all) in rows.iter_mut().zip(block).zip(&mut all) {
+                    let half_norm = 0.5 * product(point, point);
+                    let nearer = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+                    if k < center_count {
+                        all.select_nth_unstable_by(k - 1, nearer);
+                    }
+                    all[..k].sort_unstable_by(nearer);
+                    let nearest = indices.iter_mut().zip(distances.iter_mut()).zip(&*all);
+                    for ((index, distance), &(partial, center)) in nearest {
+                        *index = center as i64;
+                        *distance = 2.0 * (half_norm + partial);
+                    }
                 }
             }
             Ok(())

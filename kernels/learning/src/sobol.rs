@@ -1,5 +1,7 @@
 //! SobolSample.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
@@ -36,8 +38,24 @@ impl Bits {
     }
 }
 
+/// The direction numbers of each dimension.
+type Directions = Vec<[u32; DIGITS]>;
+
+/// [`decoded`], of as many dimensions or more: they stay for the next call, 124 bytes a dimension.
+fn directions(dimensions: usize) -> Result<Arc<Directions>> {
+    static KNOWN: Mutex<Option<Arc<Directions>>> = Mutex::new(None);
+    // They are whole whatever panicked.
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.as_ref().filter(|known| known.len() >= dimensions) {
+        return Ok(known.clone());
+    }
+    let new = Arc::new(decoded(dimensions)?);
+    *known = Some(new.clone());
+    Ok(new)
+}
+
 /// The direction numbers of each dimension as fractions of 2³².
-fn directions(dimensions: usize) -> Result<Vec<[u32; DIGITS]>> {
+fn decoded(dimensions: usize) -> Result<Directions> {
     let mut directions = scratch::room(dimensions)?;
     directions.push(std::array::from_fn(|digit| 1 << (31 - digit)));
     let mut bits = Bits { at: 0 };
@@ -97,6 +115,7 @@ fn sobol_sample<dtype: Coordinate + kernlink::dtype::Element>(
     let dimensions = dimensions as usize;
     let mut output = ctx.allocate_output(Op::SAMPLES, [count as usize, dimensions])?;
     let directions = directions(dimensions)?;
+    let directions = &directions[..dimensions];
     ctx.try_parallel_chunks(output.as_mut_slice::<dtype>()?, dimensions, 2, |first, piece| {
         // Point 0 of the sequence, the origin, is never among the results.
         let first = (first / dimensions) as u32 + skip as u32 + 1;
@@ -109,7 +128,7 @@ fn sobol_sample<dtype: Coordinate + kernlink::dtype::Element>(
             row.iter_mut().zip(&point).for_each(|(slot, &x)| *slot = dtype::of(x));
             // The next point differs in one digit of its number's Gray code.
             let digit = number.trailing_ones() as usize;
-            point.iter_mut().zip(&directions).for_each(|(x, numbers)| *x ^= numbers.get(digit).copied().unwrap_or(0));
+            point.iter_mut().zip(directions).for_each(|(x, numbers)| *x ^= numbers.get(digit).copied().unwrap_or(0));
         }
         Ok(())
     })?;

@@ -6,6 +6,7 @@ extern crate kernlink_framework as kernlink;
 mod arithmetic;
 mod byte_pairs;
 mod calibration;
+mod calibration_statistics;
 mod convert;
 mod fake;
 mod matrix;

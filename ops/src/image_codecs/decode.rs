@@ -113,9 +113,21 @@ pub struct DecodeBmp;
 )]
 pub struct DecodeWebP;
 
+/// The image of a JPEG XL file, the first of an animation.
+///
+/// Kernlink decodes such files, here and in the other ops, with the feature `jxl`.
+#[register_op(
+    input("contents: string", "The file, a scalar."),
+    output("image: dtype", "`[rows, columns, channels]`."),
+    attr("channels: int = 0", "1 for brightness, 3 for red, green and blue, 4 with alpha, which must be those of the file; 0 for whatever these are."),
+    attr("dtype: {uint8} = DT_UINT8"),
+    shape_fn = image_shape,
+)]
+pub struct DecodeJxl;
+
 /// The image or the frames of a file of any format that is known.
 #[register_op(
-    input("contents: string", "A JPEG, PNG, GIF, BMP or WebP file, a scalar."),
+    input("contents: string", "A JPEG, PNG, GIF, BMP, WebP or JPEG XL file, a scalar."),
     output("image: dtype", "`[rows, columns, channels]`; of GIF and WebP files `[frames, rows, columns, channels]` if `expand_animations`."),
     attr("channels: int = 0", "As in the formats' own ops."),
     attr("dtype: {uint8, uint16, float} = DT_UINT8", "Floats are from 0 to 1."),

@@ -22,6 +22,22 @@ use kernlink_macros::register_op;
 )]
 pub struct CustomAggregator;
 
+/// Puts together what [`CustomAggregator`] says of several batches, and saves it to a file when the session ends.
+///
+/// The file is a binary `CalibrationStatisticsMap`.
+#[register_op(
+    input("args: Tin", "For each of the values its least, its greatest and the histogram, which may be empty."),
+    attr("Tin: list(type) >= 0", "`float`, `float` and `int64` for each of the values."),
+    attr("ids: list(string) >= 1", "What the values are called."),
+    attr(
+        "calibration_methods: list(int) >= 1",
+        "How the range of each will be chosen: by what is greatest, by the average (2), by the histogram (3 to 6)."
+    ),
+    attr("output_file_path: string", "The file."),
+    stateful
+)]
+pub struct CalibrationStatisticsSaver;
+
 fn aggregator_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.input(0));
     c.set_output(1, c.scalar());

@@ -63,9 +63,9 @@ impl Types {
     /// # Errors
     /// INVALID_ARGUMENT if there is none.
     pub(in super::super) fn message(&self, name: &str) -> Result<MessageDescriptor> {
-        self.pool
-            .get_message_by_name(name)
-            .ok_or_else(|| Error::invalid_argument(format!("No descriptor found for message type {name}")))
+        // `DescriptorPool` takes a full name, which begins with a dot, too; TensorFlow does not.
+        let found = self.pool.get_message_by_name(name).filter(|_| !name.starts_with('.'));
+        found.ok_or_else(|| Error::invalid_argument(format!("No descriptor found for message type {name}")))
     }
 
     /// The type of this name for parsing whole messages.
