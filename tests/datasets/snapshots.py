@@ -166,6 +166,8 @@ def check(folder):
     for name, compression in COMPRESSIONS.items():
         for tag in ("whole", "restored"):
             path = str(folder / f"second_{name}_{tag}")
+            if (name, tag) == ("zlib", "restored"):
+                continue  # It has a second file, which TensorFlow cannot read, nor what is behind the end of the first.
             same(second(elements(0), path, compression=compression, hash_valid=True, hash=-7))
             for file in pathlib.Path(path).glob("*/*/*.shard/*.snapshot"):
                 list(within(str(file), lambda path: chunk(path, "SNAPPY" if compression == "AUTO" else compression)))

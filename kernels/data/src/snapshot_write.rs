@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::{GzEncoder, ZlibEncoder};
+use kernlink::dtype::{DataType, TString};
 use kernlink::formats::masked_crc32c;
-use kernlink::proto::{encoded, shape_to_proto, tensor_to_proto};
-use kernlink::tensor::scratch;
+use kernlink::proto::{TensorProto, encoded, shape_to_proto, tensor_to_proto};
+use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result};
 
 use crate::compressed::snappy;
@@ -100,6 +101,34 @@ impl Out {
     }
 }
 
+/// The message that holds a tensor, as TensorFlow writes it: of strings, too, all is content, the lengths of all and then the
+/// bytes.
+fn to_proto(tensor: &Tensor) -> Result<TensorProto> {
+    if tensor.dtype() != DataType::String {
+        return tensor_to_proto(tensor);
+    }
+    let strings = tensor.as_slice::<TString>()?;
+    let mut content = Vec::new();
+    for string in strings {
+        let (mut length, mut room) = ([0; 10], 0);
+        let mut rest = string.len();
+        while rest >= 0x80 {
+            (length[room], room, rest) = (rest as u8 | 0x80, room + 1, rest >> 7);
+        }
+        length[room] = rest as u8;
+        scratch::append(&mut content, &length[..=room])?;
+    }
+    for string in strings {
+        scratch::append(&mut content, string.as_bytes())?;
+    }
+    Ok(TensorProto {
+        dtype: DataType::String.number(),
+        tensor_shape: Some(shape_to_proto(&tensor.shape().into())),
+        tensor_content: content.into(),
+        ..TensorProto::default()
+    })
+}
+
 /// A file that elements are written to.
 pub(crate) struct ElementWriter {
     path: PathBuf,
@@ -160,12 +189,10 @@ impl ElementWriter {
     /// UNIMPLEMENTED for variants; [`Error::from_io`]'s if the file cannot be written.
     pub(crate) fn write(&mut self, element: &Element) -> Result<()> {
         match self.format {
-            Format::Records => {
-                element.iter().try_for_each(|component| self.record(&encoded(&tensor_to_proto(component)?)?))
-            }
+            Format::Records => element.iter().try_for_each(|component| self.record(&encoded(&to_proto(component)?)?)),
             Format::Framed if self.is_snappy => self.compressed(element),
             Format::Framed => {
-                let tensor = scratch::collected_ok(element.iter().map(tensor_to_proto))?;
+                let tensor = scratch::collected_ok(element.iter().map(to_proto))?;
                 self.framed(&encoded(&SnapshotRecord { tensor })?)
             }
         }
@@ -196,7 +223,7 @@ impl ElementWriter {
             if component.dtype().is_pod() {
                 scratch::append(&mut bytes, component.bytes()?)?;
             } else {
-                scratch::append(&mut bytes, &encoded(&tensor_to_proto(component)?)?)?;
+                scratch::append(&mut bytes, &encoded(&to_proto(component)?)?)?;
             }
             tensor_metadata.push(TensorMetadata {
                 tensor_shape: Some(shape_to_proto(&component.shape().into())),
