@@ -6,7 +6,7 @@
 //! SNAPPY in format 1, the shapes of its components and then their bytes.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,15 +18,13 @@ use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::records::{self, Bytes};
+use kernlink_kernels_common::snappy::{BlockWriter, Blocks};
 use prost::Message;
 
 use crate::dataset::{Element, Spec};
 
 /// The format that is written.
 pub(crate) const VERSION: i64 = 2;
-
-/// How many bytes are compressed at a time by Snappy: as many as TensorFlow reads at a time.
-const BLOCK: usize = 256 << 10;
 
 /// What a folder says of its elements: TensorFlow's `SnapshotMetadataRecord`.
 #[derive(Clone, PartialEq, Message)]
@@ -179,95 +177,6 @@ impl Metadata {
     }
 }
 
-/// What is decompressed by Snappy: blocks, each behind its length in four bytes, the most significant first.
-struct Blocks<R> {
-    reader: R,
-    block: Vec<u8>,
-    at: usize,
-}
-
-impl<R: Read> Blocks<R> {
-    /// Decompresses the next block, if there is one.
-    fn next(&mut self) -> io::Result<bool> {
-        let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        let mut length = [0; 4];
-        let mut first = 0;
-        while first < length.len() {
-            match self.reader.read(&mut length[first..]) {
-                Ok(0) if first == 0 => return Ok(false),
-                Ok(0) => return Err(damaged("the length of a block was cut")),
-                Ok(count) => first += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let length = u32::from_be_bytes(length);
-        let mut compressed = Vec::new();
-        (&mut self.reader).take(length.into()).read_to_end(&mut compressed)?;
-        if compressed.len() as u64 != u64::from(length) {
-            return Err(damaged("a block was cut"));
-        }
-        let size = snap::raw::decompress_len(&compressed).map_err(|error| damaged(&error.to_string()))?;
-        // What no block of so many bytes can hold is not asked memory for.
-        if size > compressed.len().saturating_mul(64) {
-            return Err(damaged("a block says that it holds more than it can"));
-        }
-        self.block =
-            snap::raw::Decoder::new().decompress_vec(&compressed).map_err(|error| damaged(&error.to_string()))?;
-        self.at = 0;
-        Ok(true)
-    }
-}
-
-impl<R: Read> Read for Blocks<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.block.len() {
-            if !self.next()? {
-                return Ok(0);
-            }
-        }
-        let count = buffer.len().min(self.block.len() - self.at);
-        buffer[..count].copy_from_slice(&self.block[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
-}
-
-/// Writes what [`Blocks`] reads.
-struct BlockWriter<W> {
-    writer: W,
-    block: Vec<u8>,
-}
-
-impl<W: Write> BlockWriter<W> {
-    fn end_block(&mut self) -> io::Result<()> {
-        if self.block.is_empty() {
-            return Ok(());
-        }
-        let compressed = snap::raw::Encoder::new().compress_vec(&self.block).map_err(io::Error::other)?;
-        self.writer.write_all(&(compressed.len() as u32).to_be_bytes())?;
-        self.writer.write_all(&compressed)?;
-        self.block.clear();
-        Ok(())
-    }
-}
-
-impl<W: Write> Write for BlockWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = bytes.len().min(BLOCK - self.block.len());
-        self.block.extend_from_slice(&bytes[..count]);
-        if self.block.len() == BLOCK {
-            self.end_block()?;
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.end_block()?;
-        self.writer.flush()
-    }
-}
-
 /// A file that elements are written to, in format 2.
 pub(crate) struct ElementWriter {
     path: PathBuf,
@@ -293,7 +202,7 @@ impl ElementWriter {
             Compression::None => Out::Plain(file),
             Compression::Gzip => Out::Gzip(GzEncoder::new(file, level)),
             Compression::Zlib => Out::Zlib(ZlibEncoder::new(file, level)),
-            Compression::Snappy => Out::Snappy(BlockWriter { writer: file, block: Vec::new() }),
+            Compression::Snappy => Out::Snappy(BlockWriter::new(file)),
         };
         Ok(ElementWriter { path, out })
     }
@@ -367,8 +276,7 @@ impl ElementReader {
                     "{} is not a file",
                     path.display()
                 );
-                let blocks = Blocks { reader: BufReader::new(file), block: Vec::new(), at: 0 };
-                Bytes::decoded(Box::new(blocks), path.display().to_string())
+                Bytes::decoded(Box::new(Blocks::new(BufReader::new(file))), path.display().to_string())
             }
         };
         Ok(ElementReader { bytes, version, compression })
