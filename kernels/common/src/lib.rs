@@ -39,6 +39,8 @@ pub mod ragged;
 pub mod random_floats;
 #[cfg(feature = "records")]
 pub mod records;
+#[cfg(feature = "records")]
+pub mod snappy;
 pub mod remembered;
 pub mod rows;
 pub mod single;

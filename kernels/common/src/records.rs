@@ -9,6 +9,8 @@ use kernlink::formats::masked_crc32c;
 use kernlink::tensor::scratch;
 use kernlink::{Error, Result, bail, ensure};
 
+use crate::snappy::Blocks;
+
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -18,20 +20,17 @@ pub enum Compression {
     Zlib,
     /// By gzip.
     Gzip,
+    /// By Snappy, in [blocks](crate::snappy).
+    Snappy,
 }
 
 impl Compression {
-    /// What TensorFlow's readers of TFRecords understand by `name`: any that it does not know stands for not at all.
-    ///
-    /// # Errors
-    /// UNIMPLEMENTED for `"SNAPPY"`.
-    pub fn of_records(name: &str) -> Result<Compression> {
-        ensure!(
-            name != "SNAPPY",
-            Unimplemented,
-            "TFRecords that are compressed by Snappy cannot be read; compress them by GZIP"
-        );
-        Ok(Compression::named(name.as_bytes()).unwrap_or(Compression::None))
+    /// What TensorFlow understands by `name` where TFRecords are read and written: any that it does not know stands for not at all.
+    pub fn of_records(name: &[u8]) -> Compression {
+        match name {
+            b"SNAPPY" => Compression::Snappy,
+            _ => Compression::named(name).unwrap_or(Compression::None),
+        }
     }
 
     /// What TensorFlow calls `name`: `""`, `"ZLIB"` or `"GZIP"`.
@@ -77,6 +76,7 @@ impl Bytes {
             Compression::None => Box::new(file),
             Compression::Zlib => Box::new(ZlibDecoder::new(BufReader::new(file))),
             Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(file))),
+            Compression::Snappy => Box::new(Blocks::new(BufReader::new(file))),
         };
         let size = (compression == Compression::None).then_some(size);
         Ok(Bytes { reader: BufReader::new(reader), name, place: start, size })

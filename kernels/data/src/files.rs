@@ -247,11 +247,10 @@ fn set_files(ctx: &mut RawContext<'_>, kind: Kind) -> Result<()> {
     let least = if matches!(kind, Kind::Records) { -1 } else { 0 };
     ensure!(buffer >= least, InvalidArgument, "`buffer_size` must be >= 0 (0 == no buffering)");
     let compression = match has("compression_type") {
-        // Of records TensorFlow takes what it does not know for none.
-        true => match Compression::named(&scalar::<TString>(ctx, "compression_type")?) {
-            Err(_) if matches!(kind, Kind::Records) => Compression::None,
-            compression => compression?,
-        },
+        true => {
+            let name: TString = scalar(ctx, "compression_type")?;
+            if matches!(kind, Kind::Records) { Compression::of_records(&name) } else { Compression::named(&name)? }
+        }
         false => Compression::None,
     };
     let names: Vec<TString> = vector(ctx, "filenames")?;

@@ -176,7 +176,7 @@ impl KernelState for RecordInputKernel {
             // As in TensorFlow, a negative number is any.
             buffer_size: usize::try_from(buffer_size).unwrap_or(usize::MAX),
             parallelism: usize::try_from(parallelism).unwrap_or(usize::MAX),
-            compression: Compression::of_records(&ctx.attrs.required::<String>("compression_type")?)?,
+            compression: Compression::of_records(ctx.attrs.required::<String>("compression_type")?.as_bytes()),
             epoch: 0,
             random: Mersenne::new(seed),
             buffer: Vec::new(),

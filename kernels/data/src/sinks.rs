@@ -13,6 +13,7 @@ use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::event_file::append_record;
 use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::records::Compression;
+use kernlink_kernels_common::snappy::BlockWriter;
 use kernlink_kernels_common::tables::Table;
 use kernlink_kernels_common::tensors::copy_elements;
 use kernlink_macros::register_kernel;
@@ -29,6 +30,7 @@ enum Writer {
     Plain(File),
     Zlib(ZlibEncoder<File>),
     Gzip(GzEncoder<File>),
+    Snappy(BlockWriter<File>),
 }
 
 impl Writer {
@@ -37,6 +39,7 @@ impl Writer {
             Writer::Plain(file) => file.write_all(bytes),
             Writer::Zlib(encoder) => encoder.write_all(bytes),
             Writer::Gzip(encoder) => encoder.write_all(bytes),
+            Writer::Snappy(blocks) => blocks.write_all(bytes),
         }
     }
 
@@ -46,6 +49,7 @@ impl Writer {
             Writer::Plain(_) => Ok(()),
             Writer::Zlib(encoder) => encoder.finish().map(drop),
             Writer::Gzip(encoder) => encoder.finish().map(drop),
+            Writer::Snappy(mut blocks) => blocks.flush(),
         }
     }
 }
@@ -53,9 +57,7 @@ impl Writer {
 #[register_kernel(device = Cpu, op = [ops::DatasetToTFRecord, ops::ExperimentalDatasetToTFRecord])]
 async fn to_records(ctx: &mut RawContext<'_>) -> Result<()> {
     let name: TString = scalar(ctx, "filename")?;
-    // TensorFlow takes what it does not know for none.
-    let compression: TString = scalar(ctx, "compression_type")?;
-    let compression = Compression::named(&compression).unwrap_or(Compression::None);
+    let compression = Compression::of_records(&scalar::<TString>(ctx, "compression_type")?);
     let dataset = input_dataset(ctx, 0)?;
     let path = path_of(&name)?;
     let failed = |error: std::io::Error| Error::from_io(path.display(), &error);
@@ -64,6 +66,7 @@ async fn to_records(ctx: &mut RawContext<'_>) -> Result<()> {
         Compression::None => Writer::Plain(file),
         Compression::Zlib => Writer::Zlib(ZlibEncoder::new(file, Level::default())),
         Compression::Gzip => Writer::Gzip(GzEncoder::new(file, Level::default())),
+        Compression::Snappy => Writer::Snappy(BlockWriter::new(file)),
     };
     let &[dtype] = dataset.head().spec.dtypes.as_slice() else {
         bail!(

@@ -18,6 +18,7 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Code, Error, Result, bail, ensure};
 use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::records::{self, Bytes};
+use kernlink_kernels_common::snappy::{BlockWriter, Blocks};
 use prost::Message;
 
 use crate::dataset::{Element, Spec};
@@ -247,60 +248,6 @@ impl Metadata {
     }
 }
 
-/// What is decompressed by Snappy: blocks, each behind its length in four bytes, the most significant first.
-struct Blocks<R> {
-    reader: R,
-    block: Vec<u8>,
-    at: usize,
-}
-
-impl<R: Read> Blocks<R> {
-    /// Decompresses the next block, if there is one.
-    fn next(&mut self) -> io::Result<bool> {
-        let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        let mut length = [0; 4];
-        let mut first = 0;
-        while first < length.len() {
-            match self.reader.read(&mut length[first..]) {
-                Ok(0) if first == 0 => return Ok(false),
-                Ok(0) => return Err(damaged("the length of a block was cut")),
-                Ok(count) => first += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let length = u32::from_be_bytes(length);
-        let mut compressed = Vec::new();
-        (&mut self.reader).take(length.into()).read_to_end(&mut compressed)?;
-        if compressed.len() as u64 != u64::from(length) {
-            return Err(damaged("a block was cut"));
-        }
-        let size = snap::raw::decompress_len(&compressed).map_err(|error| damaged(&error.to_string()))?;
-        // What no block of so many bytes can hold is not asked memory for.
-        if size > compressed.len().saturating_mul(64) {
-            return Err(damaged("a block says that it holds more than it can"));
-        }
-        self.block =
-            snap::raw::Decoder::new().decompress_vec(&compressed).map_err(|error| damaged(&error.to_string()))?;
-        self.at = 0;
-        Ok(true)
-    }
-}
-
-impl<R: Read> Read for Blocks<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.block.len() {
-            if !self.next()? {
-                return Ok(0);
-            }
-        }
-        let count = buffer.len().min(self.block.len() - self.at);
-        buffer[..count].copy_from_slice(&self.block[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
-}
-
 /// A file that elements are read from.
 pub(crate) struct ElementReader {
     bytes: Bytes,
@@ -334,8 +281,7 @@ impl ElementReader {
             None => {
                 ensure_file(path)?;
                 let file = File::open(path).map_err(failed(path))?;
-                let blocks = Blocks { reader: BufReader::new(file), block: Vec::new(), at: 0 };
-                Bytes::decoded(Box::new(blocks), path.display().to_string())
+                Bytes::decoded(Box::new(Blocks::new(BufReader::new(file))), path.display().to_string())
             }
         };
         Ok(ElementReader { bytes, version, compression })

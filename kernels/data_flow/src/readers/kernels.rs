@@ -57,7 +57,7 @@ impl KernelState for ReaderKernel {
             }
             "TFRecordReader" => {
                 let name: String = ctx.attrs.required("compression_type")?;
-                Kind::Records { compression: Compression::of_records(&name)? }
+                Kind::Records { compression: Compression::of_records(name.as_bytes()) }
             }
             _ => Kind::Identity,
         };

@@ -114,6 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_name_of_a_type_begins_with_a_dot() {
+        let types = Types::of(&TString::from("local://")).unwrap();
+        assert!(types.message("tensorflow.Example").is_ok());
+        assert!(types.message(".tensorflow.Example").is_err());
+    }
+
+    #[test]
     fn only_files_are_read() {
         let set = Expander::new().unzlib(include_bytes!("../../local/local.desc.zlib")).unwrap();
         let path = std::env::temp_dir().join(format!("kernlink-descriptors-{}", std::process::id()));
