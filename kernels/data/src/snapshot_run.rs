@@ -35,9 +35,9 @@ pub(crate) struct Saving {
 /// Where elements are written to.
 pub(crate) struct Run {
     id: u64,
-    /// The number of the files that are written in each shard.
+    /// The number of the files that are written in each shard, or the greatest where a shard has fewer.
     file: i64,
-    writers: BTreeMap<i64, ElementWriter>,
+    writers: BTreeMap<i64, (i64, ElementWriter)>,
     /// How many bytes those of them have that are not open, by the numbers of their shards.
     ended: BTreeMap<i64, u64>,
 }
@@ -71,12 +71,17 @@ impl Saving {
             Some(function) => function.integer(scratch::copied(element)?, "shard_func", cx).await?,
             None => 0,
         };
-        let writer = match run.writers.entry(shard) {
+        let (_, writer) = match run.writers.entry(shard) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
                 let folder = shard_folder(&self.folder.join(run.id.to_string()), shard);
-                let path = snapshot_file(&folder, run.file);
-                entry.insert(ElementWriter::append(path, self.compression, Format::Records)?)
+                // A shard that comes later begins with its first file all the same: readers look for that.
+                let mut file = run.file;
+                while file > 0 && !snapshot_file(&folder, file - 1).exists() {
+                    file -= 1;
+                }
+                let path = snapshot_file(&folder, file);
+                entry.insert((file, ElementWriter::append(path, self.compression, Format::Records)?))
             }
         };
         writer.write(element)
@@ -166,8 +171,11 @@ impl Progress {
 
 impl Run {
     fn end_files(&mut self) -> Result<()> {
-        for (shard, writer) in std::mem::take(&mut self.writers) {
-            self.ended.insert(shard, writer.finish()?);
+        for (shard, (file, writer)) in std::mem::take(&mut self.writers) {
+            let size = writer.finish()?;
+            if file == self.file {
+                self.ended.insert(shard, size);
+            }
         }
         Ok(())
     }
