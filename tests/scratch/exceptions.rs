@@ -15,7 +15,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
         "kernlink_kernels_signal::plans::Plans<T>::find",
         "a plan of rustfft's, a few times as long as a row that it transforms",
     ),
-    ("kernels_data::compressed::encode", "the table of Snappy's encoder, of 32 KiB"),
+    ("kernels_common::snappy::encode", "the table of Snappy's encoder, of 32 KiB"),
     ("kernels_string::re2::", "a parsed pattern, which is refused before it takes more than 128 MiB"),
     ("kernels_string::pattern::Latest::get", "a compiled pattern, whose program is 8 MiB at most"),
 ];

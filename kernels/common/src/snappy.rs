@@ -2,6 +2,9 @@
 
 use std::io::{self, Read, Write};
 
+use kernlink::tensor::scratch;
+use kernlink::{Error, Result, ensure};
+
 /// How many bytes are compressed at a time: as many as TensorFlow reads at a time.
 const BLOCK: usize = 256 << 10;
 
@@ -64,6 +67,29 @@ impl<R: Read> Read for Blocks<R> {
     }
 }
 
+/// How many bytes of `block` Snappy makes of `bytes`. A function of its own, as the encoder's table of 32 KiB cannot be refused.
+#[inline(never)]
+fn encode(bytes: &[u8], block: &mut [u8]) -> Result<usize> {
+    let failed = |error: snap::Error| Error::internal(format!("Failed to compress using snappy: {error}"));
+    snap::raw::Encoder::new().compress(bytes, block).map_err(failed)
+}
+
+/// `bytes`, compressed by Snappy.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if they are too many for Snappy, or there is no memory for them.
+pub fn compress(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut block = scratch::zeros(snap::raw::max_compress_len(bytes.len()))?;
+    ensure!(
+        bytes.is_empty() || !block.is_empty(),
+        ResourceExhausted,
+        "{} bytes at once are too many for snappy",
+        bytes.len()
+    );
+    let length = encode(bytes, &mut block)?;
+    scratch::copied(&block[..length])
+}
+
 /// Writes what [`Blocks`] reads.
 pub struct BlockWriter<W> {
     writer: W,
@@ -76,11 +102,25 @@ impl<W: Write> BlockWriter<W> {
         BlockWriter { writer, block: Vec::new() }
     }
 
+    /// What it writes to.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    /// Writes what is left, and gives back what it wrote to.
+    ///
+    /// # Errors
+    /// What it was written to says.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.end_block()?;
+        Ok(self.writer)
+    }
+
     fn end_block(&mut self) -> io::Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
-        let compressed = snap::raw::Encoder::new().compress_vec(&self.block).map_err(io::Error::other)?;
+        let compressed = compress(&self.block).map_err(io::Error::other)?;
         self.writer.write_all(&(compressed.len() as u32).to_be_bytes())?;
         self.writer.write_all(&compressed)?;
         self.block.clear();

@@ -5,6 +5,7 @@ use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
 use kernlink::{Error, Result, bail, ensure};
+use kernlink_kernels_common::snappy::compress;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -40,26 +41,6 @@ impl VariantValue for Compressed {
     }
 }
 
-/// How many bytes of `block` Snappy makes of `bytes`. A function of its own, as the encoder's table of 32 KiB cannot be refused.
-#[inline(never)]
-fn encode(bytes: &[u8], block: &mut [u8]) -> Result<usize> {
-    let failed = |error: snap::Error| Error::internal(format!("Failed to compress using snappy: {error}"));
-    snap::raw::Encoder::new().compress(bytes, block).map_err(failed)
-}
-
-/// `bytes`, compressed by Snappy.
-pub(crate) fn snappy(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut block = scratch::zeros(snap::raw::max_compress_len(bytes.len()))?;
-    ensure!(
-        bytes.is_empty() || !block.is_empty(),
-        ResourceExhausted,
-        "{} bytes at once are too many for snappy",
-        bytes.len()
-    );
-    let length = encode(bytes, &mut block)?;
-    scratch::copied(&block[..length])
-}
-
 impl Compressed {
     fn new(components: &[Tensor]) -> Result<Compressed> {
         let mut bytes = Vec::new();
@@ -81,7 +62,7 @@ impl Compressed {
             };
             parts.push(Component { dtype: component.dtype(), shape: component.shape().clone(), elements });
         }
-        Ok(Compressed { block: snappy(&bytes)?, size: bytes.len(), components: parts })
+        Ok(Compressed { block: compress(&bytes)?, size: bytes.len(), components: parts })
     }
 
     fn components(&self) -> Result<Vec<Tensor>> {

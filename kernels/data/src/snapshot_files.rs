@@ -18,7 +18,7 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Code, Error, Result, bail, ensure};
 use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::records::{self, Bytes};
-use kernlink_kernels_common::snappy::{BlockWriter, Blocks};
+use kernlink_kernels_common::snappy::Blocks;
 use prost::Message;
 
 use crate::dataset::{Element, Spec};

@@ -10,50 +10,12 @@ use kernlink::formats::masked_crc32c;
 use kernlink::proto::{TensorProto, encoded, shape_to_proto, tensor_to_proto};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result};
+use kernlink_kernels_common::snappy::{self, BlockWriter};
 
-use crate::compressed::snappy;
 use crate::dataset::Element;
 use crate::snapshot_files::{
     Compression, SnapshotRecord, SnapshotTensorMetadata, TensorMetadata, VERSION, ensure_file, failed, snapshot_file,
 };
-
-/// How many bytes are compressed at a time by Snappy: as many as TensorFlow reads at a time.
-const BLOCK: usize = 256 << 10;
-
-/// Writes blocks that are compressed by Snappy, each behind its length in four bytes, the most significant first.
-struct BlockWriter<W> {
-    writer: W,
-    block: Vec<u8>,
-}
-
-impl<W: Write> BlockWriter<W> {
-    fn end_block(&mut self) -> io::Result<()> {
-        if self.block.is_empty() {
-            return Ok(());
-        }
-        let compressed = snappy(&self.block).map_err(io::Error::other)?;
-        self.writer.write_all(&(compressed.len() as u32).to_be_bytes())?;
-        self.writer.write_all(&compressed)?;
-        self.block.clear();
-        Ok(())
-    }
-}
-
-impl<W: Write> Write for BlockWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = bytes.len().min(BLOCK - self.block.len());
-        self.block.extend_from_slice(&bytes[..count]);
-        if self.block.len() == BLOCK {
-            self.end_block()?;
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.end_block()?;
-        self.writer.flush()
-    }
-}
 
 /// The formats that are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +58,7 @@ impl Out {
             Out::Plain(out) => out,
             Out::Gzip(out) => out.get_mut(),
             Out::Zlib(out) => out.get_mut(),
-            Out::Snappy(out) => &mut out.writer,
+            Out::Snappy(out) => out.get_mut(),
         }
     }
 }
@@ -178,7 +140,7 @@ impl ElementWriter {
             Compression::None => Out::Plain(file),
             Compression::Gzip => Out::Gzip(GzEncoder::new(file, level)),
             Compression::Zlib => Out::Zlib(ZlibEncoder::new(file, level)),
-            Compression::Snappy => Out::Snappy(BlockWriter { writer: file, block: Vec::new() }),
+            Compression::Snappy => Out::Snappy(BlockWriter::new(file)),
         };
         ElementWriter { path, out, format, is_snappy }
     }
@@ -231,7 +193,7 @@ impl ElementWriter {
             });
         }
         self.framed(&encoded(&SnapshotTensorMetadata { tensor_metadata })?)?;
-        self.framed(&snappy(&bytes)?)
+        self.framed(&snappy::compress(&bytes)?)
     }
 
     /// How many bytes the file has, as far as they are compressed.
@@ -247,7 +209,7 @@ impl ElementWriter {
             Out::Plain(out) => Ok(out),
             Out::Gzip(out) => out.finish(),
             Out::Zlib(out) => out.finish(),
-            Out::Snappy(mut out) => out.end_block().map(|()| out.writer),
+            Out::Snappy(out) => out.finish(),
         };
         let size = ended.and_then(|mut out| out.flush().and_then(|()| out.get_ref().metadata()));
         size.map(|about| about.len()).map_err(failed(&self.path))

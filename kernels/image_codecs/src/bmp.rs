@@ -1,6 +1,7 @@
 //! BMP files without compression, with 8, 24 or 32 bits a pixel. Those of 8 bits are taken as brightness, as TensorFlow takes them.
 
 use kernlink::{Result, ensure};
+use kernlink_kernels_common::vector::widest;
 
 /// A file whose header was read.
 pub(crate) struct Bmp<'a> {
@@ -65,15 +66,40 @@ impl<'a> Bmp<'a> {
         let length = self.columns * self.channels;
         for (row, out) in out.chunks_exact_mut(self.columns * channels).enumerate() {
             let row = if self.is_top_down { row } else { self.rows - 1 - row };
-            let pixels = self.pixels[row * self.stride..][..length].chunks_exact(self.channels);
-            for (out, pixel) in out.chunks_exact_mut(channels).zip(pixels) {
-                let pixel = match *pixel {
-                    [b, g, r] => [r, g, b, 255],
-                    [b, g, r, a] => [r, g, b, a],
-                    _ => [pixel[0], pixel[0], pixel[0], 255],
-                };
-                out.copy_from_slice(&pixel[..channels]);
+            let pixels = &self.pixels[row * self.stride..][..length];
+            match (self.channels, channels) {
+                (3, 3) => swapped(pixels.as_chunks().0, out.as_chunks_mut().0),
+                (3, 4) => with_alpha(pixels.as_chunks().0, out.as_chunks_mut().0),
+                (4, 3) => without_alpha(pixels.as_chunks().0, out.as_chunks_mut().0),
+                (4, 4) => swapped_with_alpha(pixels.as_chunks().0, out.as_chunks_mut().0),
+                (_, 3) => pixels.iter().zip(out.as_chunks_mut::<3>().0).for_each(|(&x, out)| *out = [x; 3]),
+                (_, 4) => pixels.iter().zip(out.as_chunks_mut().0).for_each(|(&x, out)| *out = [x, x, x, 255]),
+                _ => out.copy_from_slice(pixels),
             }
         }
+    }
+}
+
+widest! {
+    fn swapped(pixels: &[[u8; 3]], out: &mut [[u8; 3]]) {
+        pixels.iter().zip(out).for_each(|(&[b, g, r], out)| *out = [r, g, b]);
+    }
+}
+
+widest! {
+    fn with_alpha(pixels: &[[u8; 3]], out: &mut [[u8; 4]]) {
+        pixels.iter().zip(out).for_each(|(&[b, g, r], out)| *out = [r, g, b, 255]);
+    }
+}
+
+widest! {
+    fn without_alpha(pixels: &[[u8; 4]], out: &mut [[u8; 3]]) {
+        pixels.iter().zip(out).for_each(|(&[b, g, r, _], out)| *out = [r, g, b]);
+    }
+}
+
+widest! {
+    fn swapped_with_alpha(pixels: &[[u8; 4]], out: &mut [[u8; 4]]) {
+        pixels.iter().zip(out).for_each(|(&[b, g, r, a], out)| *out = [r, g, b, a]);
     }
 }

@@ -1,8 +1,9 @@
 //! Arithmetic coding, T.81, annexes D, F and G.
 
-use super::entropy::{Blocks, Entropy, Restarts, check_progression, members};
+use super::entropy::{Blocks, Entropy, Restarts, members};
 use super::header::{Header, NATURAL_ORDER, Scan};
 use super::idct::Block;
+use super::progressive::check_progression;
 use super::source::{Read, Source, Stop};
 
 /// What a state of a decision holds, T.81, table D.3: how probable the less probable outcome is, the states after the less and the

@@ -1,7 +1,6 @@
 //! Huffman codes for writing: the usual ones, and those made for an image; and bits of coded data.
 
 use super::header::HuffmanCode;
-use super::huffman::has_byte_of_ones;
 
 /// The usual codes of T.81, table K.3 to K.6: for DC and AC of brightness and of colours, as lengths and symbols.
 pub(crate) fn usual(is_ac: bool, table: usize) -> HuffmanCode {
@@ -90,16 +89,31 @@ pub(crate) fn optimal(counts: &[u32; 256]) -> HuffmanCode {
     code
 }
 
+/// The bits of a number's magnitude, and the number as a file holds it: negative ones as the complement of their magnitude.
+#[inline(always)]
+pub(crate) fn sized(x: i32) -> (u32, u32) {
+    let size = 32 - x.unsigned_abs().leading_zeros();
+    (size, (x + (x >> 31)) as u32 & ((1 << size) - 1))
+}
+
 /// A code that is laid out for encoding: bits and their number for each symbol.
 pub(crate) struct Encoder {
     codes: [(u16, u8); 256],
+    /// Of small numbers after each run of zeros the bits and, in the last byte, how many they are: code and number together.
+    small: [u32; 16 << SMALL_BITS],
 }
+
+/// The bits of a small number with its sign.
+const SMALL_BITS: u32 = 5;
+
+/// What is added to small numbers, so that they are indices.
+const SMALL: i32 = 1 << (SMALL_BITS - 1);
 
 impl Encoder {
     /// The code of tables that no symbol is of.
-    pub(crate) const NONE: Encoder = Encoder { codes: [(0, 0); 256] };
+    pub(crate) const NONE: Encoder = Encoder { codes: [(0, 0); 256], small: [0; 16 << SMALL_BITS] };
 
-    pub(crate) fn new(code: &HuffmanCode) -> Encoder {
+    pub(crate) fn new(code: &HuffmanCode, is_ac: bool) -> Encoder {
         let mut codes = [(0, 0); 256];
         let (mut next, mut symbols) = (0u32, code.symbols.iter());
         for (length, &count) in (1..).zip(&code.lengths) {
@@ -109,7 +123,31 @@ impl Encoder {
             }
             next <<= 1;
         }
-        Encoder { codes }
+        let mut encoder = Encoder { codes, ..Encoder::NONE };
+        if is_ac {
+            let runs = encoder.small.as_chunks_mut::<{ 1 << SMALL_BITS }>().0;
+            for (run, values) in (0..).zip(runs) {
+                for (value, place) in (-SMALL..).zip(values) {
+                    let (size, bits) = sized(value);
+                    let (code, length) = encoder.codes[usize::from(run << 4 | size as u8)];
+                    *place = (u32::from(code) << size | bits) << 8 | (u32::from(length) + size);
+                }
+            }
+        }
+        encoder
+    }
+
+    /// The bits of a number after a run of zeros, and how many they are.
+    #[inline(always)]
+    fn coefficient(&self, run: usize, value: i32) -> (u32, u32) {
+        let index = (value + SMALL) as u32 as usize;
+        if index < 1 << SMALL_BITS {
+            let small = self.small[(run & 15) << SMALL_BITS | index];
+            return (small >> 8, small & 0xFF);
+        }
+        let (size, bits) = sized(value);
+        let (code, length) = self.codes[(run << 4) & 0xFF | size as usize & 15];
+        (u32::from(code) << size | bits, u32::from(length) + size)
     }
 }
 
@@ -128,11 +166,8 @@ pub(crate) trait Sink {
         self.bits(bits, count);
     }
 
-    /// Symbols, each with the bits after it and their number.
-    #[inline(always)]
-    fn numbers(&mut self, table: usize, numbers: impl Iterator<Item = (u8, u32, u32)>) {
-        numbers.for_each(|(symbol, bits, count)| self.number(table, symbol, bits, count));
-    }
+    /// Coefficients, each after a run of zeros, of which 15 with another zero are a symbol, and none with a zero the end of a block.
+    fn coefficients(&mut self, table: usize, coefficients: impl Iterator<Item = (usize, i32)>);
 }
 
 /// Counts symbols.
@@ -144,39 +179,67 @@ impl Sink for Counter<'_> {
     }
 
     fn bits(&mut self, _: u32, _: u32) {}
-}
 
-/// Bits that do not fill bytes yet: fewer than 32 between calls.
-#[derive(Clone, Copy, Default)]
-struct Pending {
-    buffer: u64,
-    filled: u32,
-}
-
-impl Pending {
-    /// Adds a number of up to 32 bits.
-    #[inline(always)]
-    fn add(&mut self, bits: u32, count: u32, file: &mut Vec<u8>) {
-        self.buffer = self.buffer << count | u64::from(bits);
-        self.filled += count;
-        if self.filled >= 32 {
-            self.filled -= 32;
-            let four = (self.buffer >> self.filled) as u32;
-            if has_byte_of_ones(four) {
-                four.to_be_bytes().iter().for_each(|&byte| write_byte(byte, file));
-            } else {
-                file.extend_from_slice(&four.to_be_bytes());
-            }
+    fn coefficients(&mut self, table: usize, coefficients: impl Iterator<Item = (usize, i32)>) {
+        for (run, value) in coefficients {
+            self.symbol(table, (run << 4) as u8 | sized(value).0 as u8);
         }
     }
 }
 
-/// A byte of ones is followed by zeros, which tell it from a marker.
-fn write_byte(byte: u8, file: &mut Vec<u8>) {
-    file.push(byte);
-    if byte == 0xFF {
-        file.push(0);
+/// Bits that are not written yet, and bytes that are not in the file yet.
+struct Pending {
+    /// Bits, of which the last `64 - free` count.
+    buffer: u64,
+    free: u32,
+    room: [u8; ROOM],
+    /// How many bytes of the room are used.
+    used: usize,
+}
+
+/// What one call of [`Sink::coefficients`] writes at most: 64 numbers of 32 bits, each byte of which may be followed by zeros.
+const MOST_BYTES: usize = 64 * 4 * 2 + 16;
+
+const ROOM: usize = 4096;
+
+/// Adds a number of up to 32 bits to a buffer of which so many bits are free, and writes it to the room once it is full.
+#[inline(always)]
+fn add(bits: u32, count: u32, [buffer, free]: [u64; 2], room: &mut [u8; ROOM], used: usize) -> ([u64; 2], usize) {
+    let count = u64::from(count);
+    if count <= free {
+        return ([buffer << count | u64::from(bits), free - count], used);
     }
+    let rest = count - free;
+    // None of the buffer may be free, and then none of it may stay.
+    let eight = (buffer << (free & 63)) | u64::from(bits) >> rest;
+    let used = match room.get_mut(used..used + 8) {
+        Some(place) if !has_ones(eight) => {
+            place.copy_from_slice(&eight.to_be_bytes());
+            used + 8
+        }
+        _ => stuffed(eight, room, used),
+    };
+    ([u64::from(bits), 64 - rest], used)
+}
+
+/// Whether one of eight bytes is 0xFF.
+#[inline(always)]
+fn has_ones(x: u64) -> bool {
+    x & (!x).wrapping_sub(0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 != 0
+}
+
+/// Writes bytes, those of ones with zeros after them, which tell them from a marker.
+#[inline(never)]
+fn stuffed(eight: u64, room: &mut [u8; ROOM], mut used: usize) -> usize {
+    for byte in eight.to_be_bytes() {
+        room[used] = byte;
+        used += 1;
+        if byte == 0xFF {
+            room[used] = 0;
+            used += 1;
+        }
+    }
+    used
 }
 
 /// Writes symbols and bits to a file.
@@ -188,16 +251,41 @@ pub(crate) struct Writer<'w> {
 
 impl<'w> Writer<'w> {
     pub(crate) fn new(file: &'w mut Vec<u8>, encoders: &'w [Encoder; 4]) -> Writer<'w> {
-        Writer { file, encoders, pending: Pending::default() }
+        Writer { file, encoders, pending: Pending { buffer: 0, free: 64, room: [0; ROOM], used: 0 } }
     }
 
     /// Fills the last byte with ones.
     pub(crate) fn finish(mut self) {
         self.bits(0x7F, 7);
-        let Pending { buffer, filled } = self.pending;
+        self.flush();
+        let filled = 64 - self.pending.free;
         for byte in 1..=filled / 8 {
-            write_byte((buffer >> (filled - byte * 8)) as u8, self.file);
+            let byte = (self.pending.buffer >> (filled - byte * 8)) as u8;
+            self.file.push(byte);
+            if byte == 0xFF {
+                self.file.push(0);
+            }
         }
+    }
+
+    #[inline(never)]
+    fn flush(&mut self) {
+        self.file.extend_from_slice(&self.pending.room[..self.pending.used]);
+        self.pending.used = 0;
+    }
+
+    /// Adds numbers, `MOST_BYTES` at most together.
+    #[inline(always)]
+    fn add(&mut self, numbers: impl Iterator<Item = (u32, u32)>) {
+        if self.pending.used > ROOM - MOST_BYTES {
+            self.flush();
+        }
+        // Copies, which stay in registers.
+        let (mut state, mut used) = ([self.pending.buffer, self.pending.free.into()], self.pending.used);
+        for (bits, count) in numbers {
+            (state, used) = add(bits, count, state, &mut self.pending.room, used);
+        }
+        (self.pending.buffer, self.pending.free, self.pending.used) = (state[0], state[1] as u32, used);
     }
 }
 
@@ -209,24 +297,19 @@ impl Sink for Writer<'_> {
 
     #[inline(always)]
     fn bits(&mut self, bits: u32, count: u32) {
-        self.pending.add(bits, count, self.file);
+        self.add(std::iter::once((bits, count)));
     }
 
     #[inline(always)]
     fn number(&mut self, table: usize, symbol: u8, bits: u32, count: u32) {
-        self.numbers(table, std::iter::once((symbol, bits, count)));
+        let (code, length) = self.encoders[table].codes[usize::from(symbol)];
+        self.bits(u32::from(code) << count | bits, u32::from(length) + count);
     }
 
     #[inline(always)]
-    fn numbers(&mut self, table: usize, numbers: impl Iterator<Item = (u8, u32, u32)>) {
+    fn coefficients(&mut self, table: usize, coefficients: impl Iterator<Item = (usize, i32)>) {
         let encoder = &self.encoders[table];
-        // A copy, which stays in registers.
-        let mut pending = self.pending;
-        for (symbol, bits, count) in numbers {
-            let (code, length) = encoder.codes[usize::from(symbol)];
-            pending.add(u32::from(code) << count | bits, u32::from(length) + count, self.file);
-        }
-        self.pending = pending;
+        self.add(coefficients.map(|(run, value)| encoder.coefficient(run, value)));
     }
 }
 

@@ -1,15 +1,18 @@
 //! The coefficients of a file whose components come in several scans, which are kept until its end.
 
 use super::arithmetic::Arithmetic;
-use super::entropy::{Blocks, Entropy, Progressive, Sequential};
+use super::entropy::{Blocks, Entropy, Sequential};
 use super::header::{Found, Header};
 use super::idct::Block;
+use super::progressive::Progressive;
 use super::smooth::{self, SAVED, Unknown};
 use super::source::{Read, Stop, zeros};
 
 /// A component's blocks, row by row, with those that only fill the last units.
 pub(crate) struct Coefficients {
     blocks: Vec<Block>,
+    /// Which coefficients of AC of each block are not 0, as [`Blocks::single`] says.
+    set: Vec<u64>,
     /// How many blocks a row has.
     across: usize,
     /// How many low bits of each coefficient are unknown yet, now and before the last scan.
@@ -55,6 +58,12 @@ impl Blocks for Unit<'_> {
         let (component, at) = self.places[index];
         &mut self.components[component].blocks[at]
     }
+
+    fn single(&mut self) -> (&mut Block, &mut u64) {
+        let (component, at) = self.places[0];
+        let component = &mut self.components[component];
+        (&mut component.blocks[at], &mut component.set[at])
+    }
 }
 
 impl Scans {
@@ -65,8 +74,8 @@ impl Scans {
         for component in &frame.components {
             let across = component.blocks_across.next_multiple_of(component.across);
             let down = component.blocks_down.next_multiple_of(component.down);
-            let blocks = zeros(across * down)?;
-            scans.components.push(Coefficients { blocks, across, unknown: [-1; 64], before: [0; 64] });
+            let (blocks, set) = (zeros(across * down)?, zeros(across * down)?);
+            scans.components.push(Coefficients { blocks, set, across, unknown: [-1; 64], before: [0; 64] });
         }
         loop {
             header.latch_quantizers()?;
@@ -103,7 +112,13 @@ impl Scans {
             let component = &frame.components[index];
             let stride = unit.components[index].across;
             for row in 0..component.blocks_down {
-                for column in 0..component.blocks_across {
+                let Coefficients { blocks, set, .. } = &mut unit.components[index];
+                let range = row * stride..row * stride + component.blocks_across;
+                let done = entropy.decode_some(source, &mut blocks[range.clone()], &mut set[range])?;
+                if done > 0 {
+                    self.last_good = row / component.down;
+                }
+                for column in done..component.blocks_across {
                     if !entropy.is_exhausted() {
                         self.last_good = row / component.down;
                     }

@@ -2,6 +2,7 @@
 
 use super::coefficients::{Scans, entropy};
 use super::color;
+use super::entropy::Whole;
 use super::header::{Colors, Header};
 use super::idct::Transform;
 use super::planes::{Expansion, Plane, Room};
@@ -227,11 +228,11 @@ impl<'a> Decoder<'a> {
         };
         let source = &mut self.header.source;
         let count = factors.iter().map(|(_, [down, across])| down * across).sum::<usize>().min(10);
-        let mut blocks = [[0; 64]; 10];
+        let mut unit = Whole { blocks: [[0; 64]; 10], set: 0 };
         for row in 0..units[0] {
             for column in 0..units[1] {
-                blocks[..count].fill([0; 64]);
-                match entropy.decode(source, &mut blocks) {
+                unit.blocks[..count].fill([0; 64]);
+                match entropy.decode(source, &mut unit) {
                     Err(Stop::Suspended) => {
                         let least = 8 / self.options.ratio;
                         let has_context = planes[..needed]
@@ -248,7 +249,7 @@ impl<'a> Decoder<'a> {
                     for y in 0..down {
                         for x in 0..across {
                             if index < needed {
-                                planes[index].put(&blocks[at], row * down + y, column * across + x);
+                                planes[index].put(&unit.blocks[at], row * down + y, column * across + x);
                             }
                             at += 1;
                         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use kernlink_kernels_common::vector::widest;
 
 use super::codes::{Counter, Encoder, Sink, Writer, optimal, usual};
-use super::fdct::{Divisors, coefficients};
+use super::fdct::{Divisors, transform};
 use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
 use super::idct::Block;
 use super::lanes::{Eight, pair_sums};
@@ -76,7 +76,7 @@ fn tables_of(component: usize) -> Tables {
     Tables { dc: table, ac: 2 + table }
 }
 
-/// A component's coefficients.
+/// A component's coefficients, in natural order.
 struct Component {
     blocks: Vec<Block>,
     /// How many blocks a row has, with those that fill the last unit.
@@ -108,6 +108,14 @@ widest! {
     }
 }
 
+/// Brings coefficients from the natural order to that of a file.
+fn in_order(block: &mut Block) {
+    let natural = *block;
+    for (coefficient, &at) in block.iter_mut().zip(&NATURAL_ORDER) {
+        *coefficient = natural[usize::from(at)];
+    }
+}
+
 /// The coefficients of rows of samples, `rows(y)` for each, of which the last row and column are repeated.
 fn component(
     planes: &[u8],
@@ -128,9 +136,7 @@ fn component(
             line[..columns].copy_from_slice(samples);
             line[columns..].fill(samples[columns - 1]);
         }
-        for column in 0..size[1] {
-            coefficients(&strip, column * 8, width, divisors, &mut blocks[row * stride + column]);
-        }
+        transform(&strip, width, divisors, &mut blocks[row * stride..][..size[1]]);
     }
     // Blocks that only fill the last unit say nothing but the mean of the block before them.
     for row in 0..size[0] {
@@ -385,7 +391,10 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
 
     let scans = if options.is_progressive { PROGRESSION } else { WHOLE }[usize::from(channels == 3)];
     if options.optimizes || options.is_progressive {
-        let components = picture.components(0..units[0])?;
+        let mut components = picture.components(0..units[0])?;
+        if options.is_progressive {
+            components.iter_mut().for_each(|component| component.blocks.iter_mut().for_each(in_order));
+        }
         for scan in scans {
             let chosen: Vec<&Component> = scan.components.iter().map(|&index| &components[index]).collect();
             let mut counts = [[0; 256]; 4];
@@ -421,7 +430,7 @@ fn begin(scan: &Scan, code: impl Fn(usize) -> HuffmanCode, file: &mut Vec<u8>) -
         data.extend(code.lengths);
         data.extend(&code.symbols[..count]);
         marker(file, 0xC4, &data);
-        encoders[table] = Encoder::new(&code);
+        encoders[table] = Encoder::new(&code, table >= 2);
     }
     let mut header = vec![scan.components.len() as u8];
     for &component in scan.components {

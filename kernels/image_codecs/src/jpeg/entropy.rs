@@ -1,8 +1,8 @@
-//! Blocks of Huffman-coded data: sequential scans, and those of progressive files.
+//! Blocks of Huffman-coded data: what all scans have in common, and sequential ones.
 
 use super::codes::usual;
-use super::header::{Header, HuffmanCode, NATURAL_ORDER, Scan};
-use super::huffman::{BitReader, Bits, Decoder, FAST_BYTES, FastReader, Reader, extended};
+use super::header::{Header, HuffmanCode, NATURAL_ORDER};
+use super::huffman::{BitReader, Bits, Decoder, FAST_BYTES, FastReader, Reader};
 use super::idct::Block;
 use super::source::{Read, Source, Stop};
 
@@ -10,6 +10,11 @@ use super::source::{Read, Source, Stop};
 pub(crate) trait Entropy {
     /// Decodes the blocks of the next unit, one after the other. `blocks` are zeros in a file's first scan of them.
     fn decode(&mut self, source: &mut Source<'_>, blocks: &mut dyn Blocks) -> Read<()>;
+
+    /// Decodes some of the next units of a scan of one component, as far as that is quicker than one by one, and answers how many.
+    fn decode_some(&mut self, _: &mut Source<'_>, _: &mut [Block], _: &mut [u64]) -> Read<usize> {
+        Ok(0)
+    }
 
     /// Whether the data have ended before they should have.
     fn is_exhausted(&self) -> bool;
@@ -19,11 +24,25 @@ pub(crate) trait Entropy {
 pub(crate) trait Blocks {
     /// Block `index` of the unit.
     fn block(&mut self, index: usize) -> &mut Block;
+
+    /// That of a scan of one component; and a bit for each of its coefficients of AC, in the order of a file, that is not 0, which
+    /// only scans of progressive files keep.
+    fn single(&mut self) -> (&mut Block, &mut u64);
 }
 
-impl Blocks for [Block; 10] {
+/// The blocks of a unit of a file that has one scan.
+pub(crate) struct Whole {
+    pub(crate) blocks: [Block; 10],
+    pub(crate) set: u64,
+}
+
+impl Blocks for Whole {
     fn block(&mut self, index: usize) -> &mut Block {
-        &mut self[index]
+        &mut self.blocks[index]
+    }
+
+    fn single(&mut self) -> (&mut Block, &mut u64) {
+        (&mut self.blocks[0], &mut self.set)
     }
 }
 
@@ -50,6 +69,11 @@ pub(crate) struct Restarts {
 impl Restarts {
     pub(crate) fn new(interval: usize) -> Restarts {
         Restarts { interval, left: interval }
+    }
+
+    /// Whether there are restart markers.
+    pub(crate) fn is_used(&self) -> bool {
+        self.interval > 0
     }
 
     /// Whether the marker is due before the next unit.
@@ -155,201 +179,6 @@ impl Entropy for Sequential {
                 self.last = self.unit(&mut reader, blocks)?;
                 self.bits = reader.bits;
             }
-            source.commit();
-        }
-        self.restarts.count();
-        Ok(())
-    }
-
-    fn is_exhausted(&self) -> bool {
-        self.bits.is_exhausted
-    }
-}
-
-/// Decodes scans that hold some bits of some coefficients.
-pub(crate) struct Progressive {
-    members: Vec<usize>,
-    scan: Scan,
-    /// The codes of the components, of the DC or AC that the scan holds; none in a scan that refines DC.
-    codes: Vec<Decoder>,
-    last: [i32; 4],
-    /// How many blocks follow without a new coefficient.
-    end_run: u32,
-    bits: Bits,
-    restarts: Restarts,
-}
-
-/// Whether the parameters of a scan are possible in progressive files.
-pub(crate) fn check_progression(scan: &Scan) -> Read<()> {
-    let is_right = if scan.first == 0 {
-        scan.last == 0
-    } else {
-        scan.first <= scan.last && scan.last < 64 && scan.components.len() == 1
-    };
-    let refines = scan.high_bit == 0 || Some(scan.low_bit) == scan.high_bit.checked_sub(1);
-    if is_right && refines && scan.low_bit <= 13 {
-        Ok(())
-    } else {
-        Err(Stop::Error("the parameters of a scan are wrong"))
-    }
-}
-
-impl Progressive {
-    pub(crate) fn new(header: &Header<'_>) -> Read<Progressive> {
-        let scan = header.scan.clone();
-        check_progression(&scan)?;
-        let mut codes = Vec::new();
-        for &index in &scan.components {
-            let component = &header.frame()?.components[index];
-            if scan.first > 0 {
-                let code = header.ac_codes.get(usize::from(component.ac_table)).and_then(Option::as_ref);
-                codes.push(Decoder::new(code, false)?);
-            } else if scan.high_bit == 0 {
-                let code = header.dc_codes.get(usize::from(component.dc_table)).and_then(Option::as_ref);
-                codes.push(Decoder::new(code, true)?);
-            }
-        }
-        Ok(Progressive {
-            members: members(header)?,
-            scan,
-            codes,
-            last: [0; 4],
-            end_run: 0,
-            bits: Bits::default(),
-            restarts: Restarts::new(header.restart_interval),
-        })
-    }
-
-    fn dc_first(&mut self, reader: &mut BitReader<'_, '_>, blocks: &mut dyn Blocks) -> Read<()> {
-        let mut last = self.last;
-        for (at, &member) in self.members.iter().enumerate() {
-            let difference = reader.difference(&self.codes[member])?;
-            last[member] = last[member].checked_add(difference).ok_or(Stop::Error("a coefficient is too large"))?;
-            blocks.block(at)[0] = (last[member] << self.scan.low_bit) as i16;
-        }
-        self.last = last;
-        Ok(())
-    }
-
-    fn ac_first(&mut self, reader: &mut BitReader<'_, '_>, block: &mut Block) -> Read<()> {
-        if self.end_run > 0 {
-            self.end_run -= 1;
-            return Ok(());
-        }
-        let mut k = self.scan.first;
-        while k <= self.scan.last {
-            let symbol = reader.symbol(&self.codes[0])?;
-            let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-            if size > 0 {
-                k += run as usize;
-                let value = extended(reader.get(size)?, size) << self.scan.low_bit;
-                block[usize::from(NATURAL_ORDER[k])] = value as i16;
-            } else if run == 15 {
-                k += 15;
-            } else {
-                self.end_run = (1 << run) - 1;
-                if run > 0 {
-                    self.end_run += reader.get(run)? as u32;
-                }
-                break;
-            }
-            k += 1;
-        }
-        Ok(())
-    }
-
-    fn dc_refine(&mut self, reader: &mut BitReader<'_, '_>, blocks: &mut dyn Blocks) -> Read<()> {
-        for at in 0..self.members.len() {
-            if reader.get(1)? == 1 {
-                blocks.block(at)[0] |= 1 << self.scan.low_bit;
-            }
-        }
-        Ok(())
-    }
-
-    fn ac_refine(&mut self, reader: &mut BitReader<'_, '_>, block: &mut Block) -> Read<()> {
-        let bit = 1i16 << self.scan.low_bit;
-        let correct = |reader: &mut BitReader<'_, '_>, coefficient: &mut i16| -> Read<()> {
-            if reader.get(1)? == 1 && *coefficient & bit == 0 {
-                *coefficient = coefficient.wrapping_add(if *coefficient >= 0 { bit } else { -bit });
-            }
-            Ok(())
-        };
-        let mut end_run = self.end_run;
-        let mut k = self.scan.first;
-        if end_run == 0 {
-            while k <= self.scan.last {
-                let symbol = reader.symbol(&self.codes[0])?;
-                let (mut run, size) = (i32::from(symbol >> 4), symbol & 15);
-                let mut value = 0;
-                if size > 0 {
-                    value = if reader.get(1)? == 1 { bit } else { -bit };
-                } else if run != 15 {
-                    end_run = 1 << run;
-                    if run > 0 {
-                        end_run += reader.get(run as u32)? as u32;
-                    }
-                    break;
-                }
-                loop {
-                    let coefficient = &mut block[usize::from(NATURAL_ORDER[k])];
-                    if *coefficient != 0 {
-                        correct(reader, coefficient)?;
-                    } else {
-                        run -= 1;
-                        if run < 0 {
-                            break;
-                        }
-                    }
-                    k += 1;
-                    if k > self.scan.last {
-                        break;
-                    }
-                }
-                if value != 0 {
-                    block[usize::from(NATURAL_ORDER[k])] = value;
-                }
-                k += 1;
-            }
-        }
-        if end_run > 0 {
-            while k <= self.scan.last {
-                let coefficient = &mut block[usize::from(NATURAL_ORDER[k])];
-                if *coefficient != 0 {
-                    correct(reader, coefficient)?;
-                }
-                k += 1;
-            }
-            end_run -= 1;
-        }
-        self.end_run = end_run;
-        Ok(())
-    }
-}
-
-impl Entropy for Progressive {
-    fn decode(&mut self, source: &mut Source<'_>, blocks: &mut dyn Blocks) -> Read<()> {
-        if self.restarts.are_due() {
-            self.bits.clear();
-            source.restart()?;
-            self.last = [0; 4];
-            self.end_run = 0;
-            self.restarts.began();
-            if source.marker == 0 {
-                self.bits.is_exhausted = false;
-            }
-        }
-        let refines_dc = self.scan.first == 0 && self.scan.high_bit > 0;
-        // Bits that refine DC are zeros where the data have ended, and so change nothing.
-        if !self.bits.is_exhausted || refines_dc {
-            let mut reader = BitReader { source, bits: self.bits };
-            match (self.scan.first, self.scan.high_bit) {
-                (0, 0) => self.dc_first(&mut reader, blocks)?,
-                (0, _) => self.dc_refine(&mut reader, blocks)?,
-                (_, 0) => self.ac_first(&mut reader, blocks.block(0))?,
-                _ => self.ac_refine(&mut reader, blocks.block(0))?,
-            }
-            self.bits = reader.bits;
             source.commit();
         }
         self.restarts.count();

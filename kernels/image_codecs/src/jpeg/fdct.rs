@@ -1,7 +1,9 @@
 //! From samples to coefficients: libjpeg's accurate transform, which is Loeffler's, Ligtenberg's and Moschytz's (ICASSP 1989), and
 //! its rounding.
 
-use super::header::{NATURAL_ORDER, Quantizers};
+use kernlink_kernels_common::vector::widest;
+
+use super::header::Quantizers;
 use super::idct::Block;
 use super::lanes::{Eight, transposed};
 
@@ -32,8 +34,18 @@ fn pass<const BITS: i32>(x: [Eight; 8], even: impl Fn(Eight) -> Eight) -> [Eight
     ]
 }
 
-/// Writes the coefficients of a block whose samples `plane` holds from `at` on, divided, in the order of a file.
-pub(crate) fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors, block: &mut Block) {
+widest! {
+    /// Writes the coefficients of a row of blocks, whose samples a strip of eight lines of `width` samples holds, divided.
+    pub(crate) fn transform(strip: &[u8], width: usize, divisors: &Divisors, blocks: &mut [Block]) {
+        for (column, block) in blocks.iter_mut().enumerate() {
+            coefficients(strip, column * 8, width, divisors, block);
+        }
+    }
+}
+
+/// Writes the coefficients of a block whose samples `plane` holds from `at` on, divided.
+#[inline(always)]
+fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors, block: &mut Block) {
     let samples: [Eight; 8] = std::array::from_fn(|y| {
         let row = plane[at + y * stride..].first_chunk();
         Eight::centred(*row.expect("a strip holds whole blocks"))
@@ -42,12 +54,8 @@ pub(crate) fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Di
     let x = pass::<{ FRACTION - 2 }>(transposed(samples), |x| x.left::<2>());
     let two = Eight::new([2; 8]);
     let x = pass::<{ FRACTION + 2 }>(transposed(x), |x| x.add(two).right::<2>());
-    let mut natural = [0; 64];
-    for (k, (row, x)) in natural.as_chunks_mut::<8>().0.iter_mut().zip(x).enumerate() {
+    for (k, (row, x)) in block.as_chunks_mut::<8>().0.iter_mut().zip(x).enumerate() {
         *row = divisors.divide(k, x).array();
-    }
-    for (coefficient, &at) in block.iter_mut().zip(&NATURAL_ORDER) {
-        *coefficient = natural[usize::from(at)];
     }
 }
 

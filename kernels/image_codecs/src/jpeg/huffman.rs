@@ -119,6 +119,18 @@ pub(crate) trait Reader {
         Ok(if size > 0 { extended(self.get(size)?, size) } else { 0 })
     }
 
+    /// The next bit, whatever was read before it.
+    #[inline(always)]
+    fn bit(&mut self) -> Read<bool> {
+        Ok(self.get(1)? == 1)
+    }
+
+    /// The next coefficient of AC with what is skipped before it, if that is quicker to tell than by its symbol.
+    #[inline(always)]
+    fn short(&mut self, _: &Decoder) -> Option<Coefficient> {
+        None
+    }
+
     /// The next coefficient of AC.
     #[inline(always)]
     fn coefficient(&mut self, decoder: &Decoder) -> Read<Coefficient> {
@@ -263,6 +275,11 @@ impl<'a> FastReader<'a> {
         FastReader { rest: source.rest(), at: 0, marker: 0, bits }
     }
 
+    /// Whether enough bytes are left for a block, where `after` are not to be read.
+    pub(crate) fn has_enough(&self, after: usize) -> bool {
+        self.rest.len() - self.at >= after + FAST_BYTES
+    }
+
     /// How many bytes were read, and the bits of them that were not used; nothing if a marker was met.
     pub(crate) fn end(self) -> Option<(usize, Bits)> {
         (self.marker == 0).then_some((self.at, self.bits))
@@ -344,12 +361,23 @@ impl Reader for FastReader<'_> {
     }
 
     #[inline(always)]
-    fn coefficient(&mut self, decoder: &Decoder) -> Read<Coefficient> {
+    fn bit(&mut self) -> Read<bool> {
+        self.fill();
+        self.get(1).map(|bit| bit == 1)
+    }
+
+    #[inline(always)]
+    fn short(&mut self, decoder: &Decoder) -> Option<Coefficient> {
         self.fill();
         let whole = decoder.whole[self.bits.ahead(WHOLE_BITS)];
-        if whole.bits > 0 {
-            self.bits.left -= u32::from(whole.bits);
-            return Ok((usize::from(whole.skipped), whole.value));
+        self.bits.left -= u32::from(whole.bits);
+        (whole.bits > 0).then_some((usize::from(whole.skipped), whole.value))
+    }
+
+    #[inline(always)]
+    fn coefficient(&mut self, decoder: &Decoder) -> Read<Coefficient> {
+        if let Some(coefficient) = self.short(decoder) {
+            return Ok(coefficient);
         }
         let symbol = self.symbol(decoder)?;
         let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));

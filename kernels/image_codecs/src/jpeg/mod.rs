@@ -14,6 +14,7 @@ mod huffman;
 mod idct;
 mod lanes;
 mod planes;
+mod progressive;
 mod scans;
 mod smooth;
 mod source;

@@ -1,16 +1,10 @@
-//! The symbols and bits that blocks are written as: those of sequential files, and of the scans of progressive ones. Blocks are in
-//! the order of a file.
+//! The symbols and bits that blocks are written as: those of sequential files, and of the scans of progressive ones. Blocks of
+//! the former are in natural order, those of the latter in the order of a file.
 
-use super::codes::Sink;
+use super::codes::{Sink, sized};
+use super::header::NATURAL_ORDER;
 use super::idct::Block;
 use super::lanes::non_zeros;
-
-/// The bits of a number's magnitude, and the number as a file holds it: negative ones as the complement of their magnitude.
-#[inline(always)]
-fn sized(x: i32) -> (u32, u32) {
-    let size = 32 - x.unsigned_abs().leading_zeros();
-    (size, (x + (x >> 31)) as u32 & ((1 << size) - 1))
-}
 
 /// Which tables a component's symbols belong to: those of DC are 0 and 1, those of AC 2 and 3.
 #[derive(Clone, Copy)]
@@ -20,42 +14,65 @@ pub(crate) struct Tables {
 }
 
 /// Writes a block as a whole. `last` is the mean of the component's block before.
+#[inline(always)]
 pub(crate) fn sequential(block: &Block, last: &mut i32, tables: Tables, sink: &mut impl Sink) {
     dc_first(block, last, 0, tables, sink);
-    sink.numbers(tables.ac, Numbers { block, left: non_zeros(block) & !1, last: 0 });
+    sink.coefficients(tables.ac, Coefficients { block, left: in_order(non_zeros(block)) & !1, last: 0 });
+}
+
+/// Where in the order of a file the bits of each four coefficients are, which are in natural order.
+static PLACES: [[u64; 16]; 16] = {
+    let mut places = [[0; 16]; 16];
+    let mut k = 0;
+    while k < 64 {
+        let (four, bit) = (NATURAL_ORDER[k] as usize / 4, NATURAL_ORDER[k] % 4);
+        let mut bits = 0;
+        while bits < 16 {
+            places[four][bits] |= (bits as u64 >> bit & 1) << k;
+            bits += 1;
+        }
+        k += 1;
+    }
+    places
+};
+
+/// Brings a bit for each coefficient to the order of a file.
+#[inline(always)]
+fn in_order(bits: u64) -> u64 {
+    PLACES.iter().enumerate().fold(0, |all, (four, places)| all | places[(bits >> (four * 4)) as usize & 15])
 }
 
 /// A block's coefficients of AC: runs of zeros, what is after them, and what says that no more follow.
-struct Numbers<'b> {
+struct Coefficients<'b> {
     block: &'b Block,
     /// A bit for each coefficient that is not 0 and was not met yet.
     left: u64,
     last: usize,
 }
 
-impl Iterator for Numbers<'_> {
-    type Item = (u8, u32, u32);
+impl Iterator for Coefficients<'_> {
+    type Item = (usize, i32);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<(u8, u32, u32)> {
+    fn next(&mut self) -> Option<(usize, i32)> {
         if self.left == 0 {
             let ends_early = self.last < 63;
             self.last = 63;
-            return ends_early.then_some((0, 0, 0));
+            return ends_early.then_some((0, 0));
         }
         let k = self.left.trailing_zeros() as usize & 63;
         let run = k - self.last - 1;
         if run > 15 {
             self.last += 16;
-            return Some((0xF0, 0, 0));
+            return Some((15, 0));
         }
         (self.left, self.last) = (self.left & (self.left - 1), k);
-        let (size, bits) = sized(self.block[k].into());
-        Some(((run << 4) as u8 | size as u8, bits, size))
+        Some((run, self.block[usize::from(NATURAL_ORDER[k])].into()))
     }
 }
 
 /// Writes the high bits of a block's mean.
+#[inline(always)]
 pub(crate) fn dc_first(block: &Block, last: &mut i32, low_bit: u8, tables: Tables, sink: &mut impl Sink) {
     let value = i32::from(block[0]) >> low_bit;
     let (size, bits) = sized(value - *last);

@@ -116,6 +116,14 @@ impl<'a> Source<'a> {
         &self.data[self.at..]
     }
 
+    /// How many bytes there are from the next marker on; none where coded data go on to the end, or bytes of ones are among them.
+    pub(crate) fn from_marker(&self) -> Option<usize> {
+        let rest = self.rest();
+        let at = rest.windows(2).position(|pair| pair[0] == 0xFF && pair[1] != 0)?;
+        rest[at..].iter().find(|&&byte| byte != 0xFF).filter(|&&byte| byte != 0)?;
+        Some(rest.len() - at)
+    }
+
     /// Passes over bytes of [`rest`](Self::rest).
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
