@@ -22,6 +22,7 @@ use super::convolve::{Convolve, is_side_by_side};
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
 use super::patches::{by_panels, is_for_matrix_unit, panels_of};
+use super::space::Geometry;
 
 /// What a node keeps.
 pub(super) struct Prepared {
@@ -103,14 +104,15 @@ impl Prepared {
     ) -> Result<Tensor> {
         let filter = ctx.input_at(1)?;
         let input = channels_last(ctx, self.convolution.format, input)?;
-        let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        output_images(ctx, self.convolution.format, geometry.output(), |output| {
+        let images = self.convolution.forward(input.shape(), filter.shape())?;
+        let geometry = Geometry::from(images);
+        output_images(ctx, self.convolution.format, images.output(), |output| {
             if output.num_elements() == 0 {
                 return Ok(());
             }
             let finish = fuse(ctx, output.shape())?;
             if finish.is_none() && input.num_elements() > 0 && is_for_words::<T>() && is_for_matrix_unit(&geometry) {
-                geometry.ensure_computable(filter.shape())?;
+                images.ensure_computable(filter.shape())?;
                 let panels = match self.is_late {
                     true => once(&self.words, || filter.read_once(|filter| panels_of(ctx, filter)))?.clone(),
                     false => self.remembered_words.get(filter, || panels_of(ctx, filter))?,
@@ -126,7 +128,7 @@ impl Prepared {
                     finish.into_iter().for_each(|finish| finish.finish(0, output));
                     return Ok(());
                 }
-                geometry.ensure_computable(filter.shape())?;
+                images.ensure_computable(filter.shape())?;
                 let widened_filter = || widened::<T>(Some(ctx), filter);
                 let constant_filter = |make: &dyn Fn(&Tensor) -> Result<Tensor>| {
                     filter.read_once(|filter| make(&widened::<T>(Some(ctx), filter)?))

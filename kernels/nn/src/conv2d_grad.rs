@@ -24,7 +24,7 @@ fn for_input<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut K
     let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), dy.shape())?;
     let output = output_images(ctx, convolution.format, shape, |output| {
         gradient::<T>(ctx, [filter, &dy], output, |filter, dy, output| {
-            of_input::<T::Wide>(ctx, &geometry, filter, dy, output)
+            of_input::<T::Wide>(ctx, &geometry.into(), filter, dy, output)
         })
     })?;
     ctx.set_output(O::OUTPUT, output)
@@ -42,7 +42,7 @@ fn for_filter<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut 
     let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, dy.shape())?;
     let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
     gradient::<T>(ctx, [&input, &dy], &mut output, |input, dy, output| {
-        T::Wide::filter_gradient(ctx, &geometry, (input.as_slice()?, dy.as_slice()?), output.as_mut_slice()?)
+        T::Wide::filter_gradient(ctx, &geometry.into(), (input.as_slice()?, dy.as_slice()?), output.as_mut_slice()?)
     })?;
     ctx.set_output(O::OUTPUT, output)
 }

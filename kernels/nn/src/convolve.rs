@@ -12,7 +12,6 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Code, Result};
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared};
 use kernlink_kernels_common::number::Computed;
@@ -24,6 +23,7 @@ use super::filter_gradient::of_filter;
 use super::filter_lines::by_lines;
 use super::grouped::{self, Groups};
 use super::patches::by_patches;
+use super::space::Geometry;
 use super::winograd;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
@@ -276,7 +276,7 @@ fn pad_columns(ctx: &RawContext<'_>, geometry: &mut Geometry, input: &[f32]) -> 
     if width > 2 * (axis.input + axis.window) + 64 {
         return Ok(None);
     }
-    let lines = geometry.batch * geometry.rows.input;
+    let lines = geometry.input_lines();
     let mut padded = Tensor::zeros(DataType::Float, [lines, width, depth])?;
     ctx.parallel_chunks(padded.as_mut_slice::<f32>()?, width * depth, 1, |first, piece| {
         let line = axis.input * depth;
@@ -313,7 +313,8 @@ fn run_tiles(
     };
     // A block's input stays in the second-level cache while all panels pass over it.
     const BLOCK_ELEMENTS: usize = 32 * 1024;
-    let reuse = (geometry.rows.window * columns.window).min(geometry.rows.stride * columns.stride).max(1);
+    let steps = geometry.planes.stride * geometry.rows.stride * columns.stride;
+    let reuse = geometry.taps().min(steps).max(1);
     let block = (BLOCK_ELEMENTS / (geometry.in_depth * reuse).max(1)).clamp(4 * ROWS, 64 * ROWS) / ROWS * ROWS;
     // Equal blocks for all threads: what a pixel's result is does not depend on its block.
     let blocks = match pixels.div_ceil(block) {
@@ -372,13 +373,15 @@ impl Plan<'_> {
 
     /// Segments of a patch.
     fn per_patch(&self) -> usize {
-        self.geometry.rows.window * if self.merged { 1 } else { self.geometry.columns.window }
+        self.geometry.planes.window
+            * self.geometry.rows.window
+            * if self.merged { 1 } else { self.geometry.columns.window }
     }
 
     /// The segments of `count` output pixels from `first` on: for each tile, those of its rows.
     fn segments(&self, first: usize, count: usize, group: usize, table: &mut Vec<Segment>) -> Result<()> {
         let (geometry, length) = (self.geometry, self.length());
-        let (rows, columns) = (&geometry.rows, &geometry.columns);
+        let (planes, rows, columns) = (&geometry.planes, &geometry.rows, &geometry.columns);
         let per_patch = self.per_patch();
         table.clear();
         scratch::resize(table, count.div_ceil(ROWS) * per_patch, [self.zeros.as_ptr(); ROWS])?;
@@ -395,28 +398,35 @@ impl Plan<'_> {
             }
             return Ok(());
         }
-        let (mut image, mut row, mut column) = geometry.pixel(first);
+        let mut line = first / columns.output;
+        let mut column = first % columns.output;
         let across = if self.merged { 1 } else { columns.window };
         let step = columns.stride * geometry.in_depth;
         let mut index = 0;
         while index < count {
             // The pixels of one line of the output.
-            let line = column..columns.output.min(column + count - index);
-            for row_tap in rows.taps(row) {
-                let Some(input_row) = rows.at(row, row_tap) else { continue };
+            let pixels = column..columns.output.min(column + count - index);
+            let [volume, plane, row] = geometry.line(line);
+            let lines =
+                planes.taps(plane).flat_map(|plane_tap| rows.taps(row).map(move |row_tap| (plane_tap, row_tap)));
+            for (plane_tap, row_tap) in lines {
+                let seen = planes.at(plane, plane_tap).zip(rows.at(row, row_tap));
+                let Some((input_plane, input_row)) = seen else { continue };
+                let line_tap = plane_tap * rows.window + row_tap;
                 for column_tap in 0..across {
                     let outputs = columns.outputs(column_tap);
-                    let seen = line.start.max(outputs.start)..line.end.min(outputs.end);
+                    let seen = pixels.start.max(outputs.start)..pixels.end.min(outputs.end);
                     let Some(input_column) = columns.at(seen.start, column_tap).filter(|_| !seen.is_empty()) else {
                         continue;
                     };
-                    let start = geometry.input_at(image, input_row, input_column) + group * geometry.patch_depth;
+                    let pixel = [volume, input_plane, input_row, input_column];
+                    let start = geometry.input_at(pixel) + group * geometry.patch_depth;
                     // The slice checks that all segments lie within the input.
                     let mut from = self.input[start..][..(seen.len() - 1) * step + length].as_ptr();
-                    let place = index + seen.start - line.start;
+                    let place = index + seen.start - pixels.start;
                     let (mut tile, mut slot) = (place / ROWS, place % ROWS);
                     for _ in seen {
-                        table[tile * per_patch + row_tap * across + column_tap][slot] = from;
+                        table[tile * per_patch + line_tap * across + column_tap][slot] = from;
                         from = from.wrapping_add(step);
                         slot += 1;
                         if slot == ROWS {
@@ -425,11 +435,8 @@ impl Plan<'_> {
                     }
                 }
             }
-            index += line.len();
-            (row, column) = (row + 1, 0);
-            if row == rows.output {
-                (image, row) = (image + 1, 0);
-            }
+            index += pixels.len();
+            (line, column) = (line + 1, 0);
         }
         Ok(())
     }
@@ -475,6 +482,7 @@ impl Plan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::space::ONE_PLANE;
     use super::*;
     use kernlink::op::{OpDef, Signature};
     use kernlink_kernels_common::epilogue::Epilogue;
@@ -482,16 +490,18 @@ mod tests {
 
     /// By the definition.
     fn naive(geometry: &Geometry, input: &[f32], filter: &[f32]) -> Vec<f32> {
-        let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.patch_depth);
+        let (planes, rows, columns) = (&geometry.planes, &geometry.rows, &geometry.columns);
+        let depth = geometry.patch_depth;
         let element = |index: usize| {
             let (pixel, channel) = (index / geometry.out_depth, index % geometry.out_depth);
-            let (image, row, column) = geometry.pixel(pixel);
+            let [volume, plane, row, column] = geometry.pixel(pixel);
             let first = channel / (geometry.out_depth / geometry.groups()) * depth;
             let mut sum = 0.0;
-            for tap in 0..rows.window * columns.window {
-                let (row, column) = (rows.at(row, tap / columns.window), columns.at(column, tap % columns.window));
-                let (Some(row), Some(column)) = (row, column) else { continue };
-                let start = geometry.input_at(image, row, column) + first;
+            for tap in 0..geometry.taps() {
+                let line = tap / columns.window;
+                let seen = planes.at(plane, line / rows.window).zip(rows.at(row, line % rows.window));
+                let Some(((plane, row), column)) = seen.zip(columns.at(column, tap % columns.window)) else { continue };
+                let start = geometry.input_at([volume, plane, row, column]) + first;
                 let products =
                     (0..depth).map(|c| input[start + c] * filter[(tap * depth + c) * geometry.out_depth + channel]);
                 sum += products.sum::<f32>();
@@ -547,10 +557,14 @@ mod tests {
                 (3, 1, Padding::Explicit((0, 40))),
             ] {
                 let Ok(axis) = Axis::new(size, window, stride, dilation, padding) else { continue };
-                let geometry = Geometry { batch: 2, rows: axis, columns: axis, in_depth, patch_depth, out_depth };
-                let shape = [2, size, size, in_depth];
+                // Images by strides of 1, volumes by others.
+                let volumes = Axis::new(5, 2, stride, 1, Padding::Same).unwrap();
+                let planes = if stride == 1 && dilation == 1 { ONE_PLANE } else { volumes };
+                let (rows, columns) = (axis, axis);
+                let geometry = Geometry { batch: 2, planes, rows, columns, in_depth, patch_depth, out_depth };
+                let shape = [2, planes.input, size, size, in_depth];
                 let input = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
-                let shape = [window, window, patch_depth, out_depth];
+                let shape = [planes.window, window, window, patch_depth, out_depth];
                 let filter = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
                 let (x, f) = (input.as_slice::<f32>().unwrap(), filter.as_slice::<f32>().unwrap());
                 let expected = naive(&geometry, x, f);

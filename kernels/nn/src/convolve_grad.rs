@@ -1,4 +1,4 @@
-//! The gradient of the input of a two-dimensional convolution, channels last.
+//! The gradient of the input of a convolution of images or volumes, channels last.
 //!
 //! It is itself a convolution: of what flows back with the filter, mirrored and its channels swapped. With strides it is several, one
 //! for each place that an input element may have within a stride.
@@ -9,10 +9,10 @@ use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink_geometry::convolution::Geometry;
 use kernlink_ops::shapes::Axis;
 
 use super::convolve::Convolve;
+use super::space::Geometry;
 
 /// The input elements of one dimension that stand at the same place within a stride, and the windows that see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +62,9 @@ pub(super) fn gcd(a: usize, b: usize) -> usize {
 }
 
 impl Phase {
+    /// That of a dimension with one element.
+    pub(super) const ONE: Phase = Phase { first: 0, count: 1, tap: 0, step: 1, taps: 1, dilation: 1, before: 0 };
+
     /// The phase as a convolution over `outputs` values, of which the first `skipped` are not looked at.
     pub(super) fn axis(&self, outputs: usize, skipped: usize) -> Axis {
         Axis {
@@ -96,88 +99,100 @@ pub(super) fn of_input<T: Convolve>(
     gradient: &Tensor,
     output: &mut Tensor,
 ) -> Result<()> {
-    let (rows, columns) = (phases(&geometry.rows)?, phases(&geometry.columns)?);
-    let outputs = [geometry.rows.output, geometry.columns.output];
-    if let ([row], [column]) = (&rows[..], &columns[..]) {
-        let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
-        if row.taps > 0 && column.taps > 0 && skipped[0] < outputs[0] && skipped[1] < outputs[1] {
-            return of_phase::<T>(ctx, geometry, [row, column], skipped, filter, gradient, output);
-        }
+    let phases = [phases(&geometry.planes)?, phases(&geometry.rows)?, phases(&geometry.columns)?];
+    let outputs = [geometry.planes.output, geometry.rows.output, geometry.columns.output];
+    let is_seen = |axis: usize, phase: &Phase| phase.taps > 0 && phase.skipped(outputs[axis]) < outputs[axis];
+    if let ([plane], [row], [column]) = (&phases[0][..], &phases[1][..], &phases[2][..])
+        && is_seen(0, plane)
+        && is_seen(1, row)
+        && is_seen(2, column)
+    {
+        return of_phase::<T>(ctx, geometry, [plane, row, column], filter, gradient, output);
     }
     output.as_mut_slice::<T>()?.fill(T::ZERO);
-    for row in rows.iter().filter(|row| row.taps > 0 && row.skipped(outputs[0]) < outputs[0]) {
-        for column in columns.iter().filter(|column| column.taps > 0 && column.skipped(outputs[1]) < outputs[1]) {
-            let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
-            let mut part = Tensor::alloc(T::DTYPE, [geometry.batch, row.count, column.count, geometry.in_depth])?;
-            of_phase::<T>(ctx, geometry, [row, column], skipped, filter, gradient, &mut part)?;
-            scatter(ctx, geometry, [row, column], part.as_slice::<T>()?, output.as_mut_slice::<T>()?);
+    for plane in phases[0].iter().filter(|plane| is_seen(0, plane)) {
+        for row in phases[1].iter().filter(|row| is_seen(1, row)) {
+            for column in phases[2].iter().filter(|column| is_seen(2, column)) {
+                let shape = [geometry.batch, plane.count, row.count, column.count, geometry.in_depth];
+                let (place, mut part) = ([plane, row, column], Tensor::alloc(T::DTYPE, shape)?);
+                of_phase::<T>(ctx, geometry, place, filter, gradient, &mut part)?;
+                scatter(ctx, geometry, place, part.as_slice::<T>()?, output.as_mut_slice::<T>()?);
+            }
         }
     }
     Ok(())
 }
 
-/// Writes the gradient of the input elements of two phases.
+/// Writes the gradient of the input elements of some phases, one of each dimension.
 fn of_phase<T: Convolve>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
-    [row, column]: [&Phase; 2],
-    skipped: [usize; 2],
+    place: [&Phase; 3],
     filter: &Tensor,
     gradient: &Tensor,
     output: &mut Tensor,
 ) -> Result<()> {
+    let [plane, row, column] = place;
+    let outputs = [geometry.planes.output, geometry.rows.output, geometry.columns.output];
+    let skipped = [0, 1, 2].map(|axis| place[axis].skipped(outputs[axis]));
     let turned = Geometry {
         batch: geometry.batch,
-        rows: row.axis(geometry.rows.output, skipped[0]),
-        columns: column.axis(geometry.columns.output, skipped[1]),
+        planes: plane.axis(outputs[0], skipped[0]),
+        rows: row.axis(outputs[1], skipped[1]),
+        columns: column.axis(outputs[2], skipped[2]),
         in_depth: geometry.out_depth,
         patch_depth: geometry.out_depth / geometry.groups(),
         out_depth: geometry.in_depth,
-    };
+    }
+    .flattened();
     let elements = filter.as_slice::<T>()?;
-    let shape = Shape::from([row.taps, column.taps, turned.in_depth / geometry.groups(), turned.out_depth]);
-    let mirrored = || mirror(ctx, geometry, row, column, elements);
-    if skipped == [0, 0] && T::may_transform(&shape) && T::is_transformed_once(&turned) {
-        let transformed = T::transform(ctx, &mirrored()?)?;
+    let shape = Shape::from([row.taps, column.taps, turned.patch_depth, turned.out_depth]);
+    let mirrored = || mirror(ctx, geometry, place, elements);
+    if skipped == [0; 3] && T::may_transform(&shape) && T::is_transformed_once(&turned) {
+        let transformed = T::transform(ctx, &mirrored()?.reshaped(shape)?)?;
         if T::convolve_transformed(ctx, &turned, (gradient, &transformed), output.as_mut_slice()?, None)? {
             return Ok(());
         }
     }
     let packed = match geometry.groups() {
-        1 => T::pack_taps(ctx, &turned, &mirrored_taps(geometry, row, column, elements)?, geometry.out_depth)?,
+        1 => T::pack_taps(ctx, &turned, &mirrored_taps(geometry, place, elements)?, geometry.out_depth)?,
         _ => None,
     };
     let packed = match packed {
         Some(packed) => packed,
         None => T::pack(ctx, &turned, &mirrored()?)?,
     };
-    if skipped == [0, 0] {
+    if skipped == [0; 3] {
         return T::convolve(ctx, &turned, (gradient, &packed), output.as_mut_slice()?, None);
     }
     let cropped = crop(geometry, skipped, gradient.as_slice::<T>()?)?;
     T::convolve(ctx, &turned, (&cropped, &packed), output.as_mut_slice()?, None)
 }
 
-/// The taps of a filter that two phases see, in reverse, each as it is.
-fn mirrored_taps<'f, T>(geometry: &Geometry, row: &Phase, column: &Phase, filter: &'f [T]) -> Result<Vec<&'f [T]>> {
-    let tap = geometry.patch_depth * geometry.out_depth;
-    scratch::collected((0..row.taps * column.taps).map(|index| {
-        let (y, x) = (row.mirrored(index / column.taps), column.mirrored(index % column.taps));
-        &filter[(y * geometry.columns.window + x) * tap..][..tap]
-    }))
+/// The tap of a filter at place `index` of the mirrored window that some phases see.
+fn mirrored_tap(geometry: &Geometry, [plane, row, column]: [&Phase; 3], index: usize) -> usize {
+    let (line, x) = (index / column.taps, column.mirrored(index % column.taps));
+    let (z, y) = (plane.mirrored(line / row.taps), row.mirrored(line % row.taps));
+    (z * geometry.rows.window + y) * geometry.columns.window + x
 }
 
-/// The taps of a filter that two phases see, in reverse, each with its channels swapped: those of each group by themselves.
-fn mirror<T: Pod>(
-    ctx: &RawContext<'_>,
-    geometry: &Geometry,
-    row: &Phase,
-    column: &Phase,
-    filter: &[T],
-) -> Result<Tensor> {
+/// How many taps some phases see.
+fn taps(place: [&Phase; 3]) -> usize {
+    place.iter().map(|phase| phase.taps).product()
+}
+
+/// The taps of a filter that some phases see, in reverse, each as it is.
+fn mirrored_taps<'f, T>(geometry: &Geometry, place: [&Phase; 3], filter: &'f [T]) -> Result<Vec<&'f [T]>> {
+    let tap = geometry.patch_depth * geometry.out_depth;
+    let of_index = |index| &filter[mirrored_tap(geometry, place, index) * tap..][..tap];
+    scratch::collected((0..taps(place)).map(of_index))
+}
+
+/// The taps of a filter that some phases see, in reverse, each with its channels swapped: those of each group by themselves.
+fn mirror<T: Pod>(ctx: &RawContext<'_>, geometry: &Geometry, place: [&Phase; 3], filter: &[T]) -> Result<Tensor> {
     let (depth, patch_depth, out_depth) = (geometry.in_depth, geometry.patch_depth, geometry.out_depth);
     let group_depth = out_depth / geometry.groups();
-    let mut mirrored = Tensor::alloc(T::DTYPE, [row.taps, column.taps, group_depth, depth])?;
+    let mut mirrored = Tensor::alloc(T::DTYPE, [taps(place), group_depth, depth])?;
     // A block is read and written while it is in the cache.
     const BLOCK: usize = 16;
     ctx.parallel_chunks(mirrored.as_mut_slice::<T>()?, BLOCK * depth, 1, |first, piece| {
@@ -187,9 +202,8 @@ fn mirror<T: Pod>(
             let (tap, channel) = (line / group_depth, line % group_depth);
             let lines = BLOCK.min(group_depth - channel).min(rest.len() / depth);
             let (target, others) = rest.split_at_mut(lines * depth);
-            let (y, x) = (row.mirrored(tap / column.taps), column.mirrored(tap % column.taps));
-            let tap = patch_depth * out_depth;
-            let source = &filter[(y * geometry.columns.window + x) * tap..][..tap];
+            let source =
+                &filter[mirrored_tap(geometry, place, tap) * patch_depth * out_depth..][..patch_depth * out_depth];
             for group in 0..geometry.groups() {
                 let first = group * group_depth + channel;
                 for start in (0..patch_depth).step_by(BLOCK) {
@@ -208,37 +222,42 @@ fn mirror<T: Pod>(
     Ok(mirrored)
 }
 
-/// A copy of what flows back, without the first rows and columns.
-pub(super) fn crop<T: Pod>(geometry: &Geometry, skipped: [usize; 2], gradient: &[T]) -> Result<Tensor> {
-    let (rows, columns) = (geometry.rows.output, geometry.columns.output);
-    let (height, width) = (rows - skipped[0], columns - skipped[1]);
+/// A copy of what flows back, without the first planes, rows and columns.
+pub(super) fn crop<T: Pod>(geometry: &Geometry, skipped: [usize; 3], gradient: &[T]) -> Result<Tensor> {
+    let (planes, rows, columns) = (geometry.planes.output, geometry.rows.output, geometry.columns.output);
+    let (deep, height, width) = (planes - skipped[0], rows - skipped[1], columns - skipped[2]);
     let depth = geometry.out_depth;
-    let mut cropped = Tensor::alloc(T::DTYPE, [geometry.batch, height, width, depth])?;
+    let mut cropped = Tensor::alloc(T::DTYPE, [geometry.batch, deep, height, width, depth])?;
     let lines = cropped.as_mut_slice::<T>()?.chunks_exact_mut(width * depth);
     for (line, target) in lines.enumerate() {
-        let row = line / height * rows + skipped[0] + line % height;
-        target.copy_from_slice(&gradient[(row * columns + skipped[1]) * depth..][..width * depth]);
+        let plane = line / height / deep * planes + skipped[0] + line / height % deep;
+        let row = plane * rows + skipped[1] + line % height;
+        target.copy_from_slice(&gradient[(row * columns + skipped[2]) * depth..][..width * depth]);
     }
     Ok(cropped)
 }
 
-/// Copies the elements of two phases to their places.
+/// Copies the elements of some phases to their places.
 pub(super) fn scatter<T: Pod>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
-    [row, column]: [&Phase; 2],
+    [plane, row, column]: [&Phase; 3],
     part: &[T],
     output: &mut [T],
 ) {
-    let (depth, lines) = (geometry.in_depth, geometry.columns.input * geometry.in_depth);
-    ctx.parallel_chunks(output, lines, 1, |first, piece| {
-        for (index, target) in piece.chunks_exact_mut(lines).enumerate() {
-            let (image, line) =
-                ((first / lines + index) / geometry.rows.input, (first / lines + index) % geometry.rows.input);
-            let Some(place) = line.checked_sub(row.first).filter(|place| place % geometry.rows.stride == 0) else {
-                continue;
-            };
-            let start = (image * row.count + place / geometry.rows.stride) * column.count * depth;
+    let (depth, length) = (geometry.in_depth, geometry.columns.input * geometry.in_depth);
+    let (planes, rows) = (&geometry.planes, &geometry.rows);
+    // Which element of a phase stands at a place.
+    let index = |phase: &Phase, at: usize, stride: usize| {
+        at.checked_sub(phase.first).filter(|place| place % stride == 0).map(|place| place / stride)
+    };
+    ctx.parallel_chunks(output, length, 1, |first, piece| {
+        for (line, target) in (first / length..).zip(piece.chunks_exact_mut(length)) {
+            let (y, z, volume) =
+                (line % rows.input, line / rows.input % planes.input, line / rows.input / planes.input);
+            let seen = index(plane, z, planes.stride).zip(index(row, y, rows.stride));
+            let Some((z, y)) = seen else { continue };
+            let start = ((volume * plane.count + z) * row.count + y) * column.count * depth;
             let source = part[start..][..column.count * depth].chunks_exact(depth);
             let targets = target[column.first * depth..].chunks_mut(depth).step_by(geometry.columns.stride);
             targets.zip(source).for_each(|(target, source)| target.copy_from_slice(source));
@@ -249,6 +268,7 @@ pub(super) fn scatter<T: Pod>(
 #[cfg(test)]
 mod tests {
     use super::super::filter_gradient::of_filter;
+    use super::super::space::ONE_PLANE;
     use super::*;
     use kernlink::dtype::DataType;
     use kernlink::op::{OpDef, Signature};
@@ -256,17 +276,18 @@ mod tests {
 
     /// Both gradients by the definition.
     fn naive(geometry: &Geometry, input: &[f64], filter: &[f64], gradient: &[f64]) -> [Vec<f64>; 2] {
-        let (rows, columns) = (&geometry.rows, &geometry.columns);
+        let (planes, rows, columns) = (&geometry.planes, &geometry.rows, &geometry.columns);
         let (patch_depth, group_depth) = (geometry.patch_depth, geometry.out_depth / geometry.groups());
         let (mut of_input, mut of_filter) = (vec![0.0; input.len()], vec![0.0; filter.len()]);
         for pixel in 0..geometry.pixels() {
-            let (image, row, column) = geometry.pixel(pixel);
-            for tap in 0..rows.window * columns.window {
-                let (y, x) = (rows.at(row, tap / columns.window), columns.at(column, tap % columns.window));
-                let (Some(y), Some(x)) = (y, x) else { continue };
+            let [volume, plane, row, column] = geometry.pixel(pixel);
+            for tap in 0..geometry.taps() {
+                let line = tap / columns.window;
+                let seen = planes.at(plane, line / rows.window).zip(rows.at(row, line % rows.window));
+                let Some(((z, y), x)) = seen.zip(columns.at(column, tap % columns.window)) else { continue };
                 for c in 0..patch_depth {
                     for o in 0..geometry.out_depth {
-                        let start = geometry.input_at(image, y, x) + o / group_depth * patch_depth;
+                        let start = geometry.input_at([volume, z, y, x]) + o / group_depth * patch_depth;
                         let weight = (tap * patch_depth + c) * geometry.out_depth + o;
                         let flow = gradient[pixel * geometry.out_depth + o];
                         of_input[start + c] += flow * filter[weight];
@@ -317,11 +338,13 @@ mod tests {
             ] {
                 let axis = |size| Axis::new(size, window, stride, dilation, padding);
                 let (Ok(rows), Ok(columns)) = (axis(height), axis(width)) else { continue };
-                let geometry = Geometry { batch: 2, rows, columns, in_depth, patch_depth, out_depth };
+                let volumes = Axis::new(5, 2 + tried % 2, stride, dilation, padding);
+                let planes = volumes.ok().filter(|planes| tried % 3 > 0 && planes.output > 0).unwrap_or(ONE_PLANE);
+                let geometry = Geometry { batch: 2, planes, rows, columns, in_depth, patch_depth, out_depth };
                 let shapes = [
-                    [2, height, width, in_depth],
-                    [window, window, patch_depth, out_depth],
-                    [2, rows.output, columns.output, out_depth],
+                    [2, planes.input, height, width, in_depth],
+                    [planes.window, window, window, patch_depth, out_depth],
+                    [2, planes.output, rows.output, columns.output, out_depth],
                 ];
                 let [input, filter, gradient] = shapes.map(|shape| values(shape.iter().product()));
                 if gradient.is_empty() {
@@ -352,8 +375,8 @@ mod tests {
         let signature = Signature::default();
         let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
         let axis = |size| Axis::new(size, 3, 1, 1, Padding::Same).unwrap();
-        let geometry =
-            Geometry { batch: 1, rows: axis(29), columns: axis(28), in_depth: 32, patch_depth: 32, out_depth: 64 };
+        let (planes, rows, columns) = (ONE_PLANE, axis(29), axis(28));
+        let geometry = Geometry { batch: 1, planes, rows, columns, in_depth: 32, patch_depth: 32, out_depth: 64 };
         let numbers = |count: usize| (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect::<Vec<f32>>();
         let filter = Tensor::from_elements([3, 3, 32, 64], &numbers(9 * 32 * 64)).unwrap();
         let gradient = Tensor::from_elements([1, 29, 28, 64], &numbers(29 * 28 * 64)).unwrap();

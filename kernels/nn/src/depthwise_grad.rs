@@ -4,7 +4,6 @@ use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink_geometry::convolution;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -14,6 +13,7 @@ use super::convolve_grad::{Phase, crop, phases, scatter};
 use super::depthwise::{SumProducts, by_lines};
 use super::images::{channels_last, output_images};
 use super::narrow::gradient;
+use super::space::{self, ONE_PLANE};
 use super::vector::widest;
 
 fn of_input<T: SumProducts>(
@@ -79,8 +79,10 @@ fn mirrored<T: SumProducts>(
     let depth = geometry.in_depth;
     let (rows, columns) = (phases(&geometry.rows)?, phases(&geometry.columns)?);
     let outputs = [geometry.rows.output, geometry.columns.output];
-    let whole = convolution::Geometry {
+    let plane = &Phase::ONE;
+    let whole = space::Geometry {
         batch: gradient.shape()[0],
+        planes: ONE_PLANE,
         rows: geometry.rows,
         columns: geometry.columns,
         in_depth: depth,
@@ -88,11 +90,11 @@ fn mirrored<T: SumProducts>(
         out_depth: depth,
     };
     let of_phase = |row: &Phase, column: &Phase, output: &mut Tensor| {
-        let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
+        let skipped = [0, row.skipped(outputs[0]), column.skipped(outputs[1])];
         let turned = Geometry {
             batch: whole.batch,
-            rows: row.axis(outputs[0], skipped[0]),
-            columns: column.axis(outputs[1], skipped[1]),
+            rows: row.axis(outputs[0], skipped[1]),
+            columns: column.axis(outputs[1], skipped[2]),
             in_depth: depth,
             multiplier: 1,
         };
@@ -102,7 +104,7 @@ fn mirrored<T: SumProducts>(
             let (y, x) = (row.mirrored(tap / column.taps), column.mirrored(tap % column.taps));
             target.copy_from_slice(&elements[(y * geometry.columns.window + x) * depth..][..depth]);
         }
-        if skipped == [0, 0] {
+        if skipped == [0; 3] {
             return by_lines::<T>(ctx, &turned, gradient, &mirrored, output, None);
         }
         by_lines::<T>(ctx, &turned, &crop(&whole, skipped, gradient.as_slice::<T>()?)?, &mirrored, output, None)
@@ -119,7 +121,7 @@ fn mirrored<T: SumProducts>(
         for column in columns.iter().filter(|column| seen(column, outputs[1])) {
             let mut part = Tensor::alloc(T::DTYPE, [whole.batch, row.count, column.count, depth])?;
             of_phase(row, column, &mut part)?;
-            scatter(ctx, &whole, [row, column], part.as_slice::<T>()?, output.as_mut_slice::<T>()?);
+            scatter(ctx, &whole, [plane, row, column], part.as_slice::<T>()?, output.as_mut_slice::<T>()?);
         }
     }
     Ok(())

@@ -7,10 +7,10 @@ use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
 
 use super::patches::gather_taps;
+use super::space::Geometry;
 
 /// Writes the gradient of the filter of a convolution. Nothing is empty.
 ///
@@ -28,7 +28,7 @@ pub(super) fn of_filter<T: Gemm>(
     /// Elements of all the gradients that are added at the end.
     const PARTS: usize = 1 << 22;
     let (pixels, patch, depth) = (geometry.pixels(), geometry.patch(), geometry.out_depth);
-    let taps = geometry.rows.window * geometry.columns.window;
+    let taps = geometry.taps();
     // All sizes follow from the geometry, so that the result does not depend on the number of threads.
     let parts = (PARTS / output.len()).clamp(1, 16).min(pixels.div_ceil(256));
     let chunks = output.len().div_ceil(CHUNK).max(16usize.div_ceil(parts)).min(taps);
@@ -84,7 +84,7 @@ fn add_turned<T: Gemm>(
     /// Lines of the output that are written together, so that what is read are lines of the cache.
     const LINES: usize = 16;
     let (patch_depth, depth, length) = (geometry.patch_depth, geometry.out_depth, output.len());
-    let taps = geometry.rows.window * geometry.columns.window;
+    let taps = geometry.taps();
     ctx.parallel_chunks(output, LINES * depth, parts, |first, piece| {
         let (mut line, mut rest) = (first / depth, piece);
         while !rest.is_empty() {

@@ -13,15 +13,16 @@ use kernlink::dtype::DataType;
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::gemm::Matrix;
 use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_kernels_common::turn::transpose;
+use kernlink_ops::shapes::Axis;
 
 use super::convolve_grad::gcd;
 use super::filter_gradient::add_parts;
+use super::space::Geometry;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
@@ -183,7 +184,7 @@ impl<'a> Plan<'a> {
 
     /// Elements of the whole input, turned.
     fn turned_len(&self) -> usize {
-        let lines = if self.is_product { self.units() } else { self.geometry.batch * self.geometry.rows.input };
+        let lines = if self.is_product { self.units() } else { self.geometry.input_lines() };
         self.line().saturating_mul(lines).saturating_mul(self.channels())
     }
 
@@ -198,12 +199,12 @@ impl<'a> Plan<'a> {
     fn has_near_blocks(&self) -> bool {
         let rows = &self.geometry.rows;
         let reach = (rows.window - 1).saturating_mul(rows.dilation);
-        self.is_product || reach <= self.block() * rows.stride
+        self.is_product || (self.geometry.is_flat() && reach <= self.block() * rows.stride)
     }
 
     /// What the sum is split by: lines of the output, or pixels.
     fn units(&self) -> usize {
-        if self.is_product { self.geometry.pixels() } else { self.geometry.batch * self.geometry.rows.output }
+        if self.is_product { self.geometry.pixels() } else { self.geometry.lines() }
     }
 
     /// Pixels of each.
@@ -227,18 +228,26 @@ impl<'a> Plan<'a> {
         (lines * self.line()).div_ceil(16) / 2 * 32 + 16
     }
 
-    /// The lines of the input, of all images, that some lines of the output see, from the first to the last.
+    /// The lines of the input, of all planes, that some lines of the output see, from the first to the last.
     fn seen(&self, units: Range<usize>) -> Range<usize> {
         if self.is_product || units.is_empty() {
             return units;
         }
-        let rows = &self.geometry.rows;
-        let line = |unit: usize, tap: usize, more: i64| {
-            let row = rows.start(unit % rows.output) + (tap * rows.dilation) as i64 + more;
-            unit / rows.output * rows.input + row.clamp(0, rows.input as i64) as usize
+        let geometry = self.geometry;
+        let at = |axis: &Axis, index: usize, tap: usize| axis.start(index) + (tap * axis.dilation) as i64;
+        let line = |unit: usize, is_last: bool| {
+            let [volume, plane, row] = geometry.line(unit);
+            let tap = |axis: &Axis| if is_last { axis.window - 1 } else { 0 };
+            let [planes, rows] = [&geometry.planes, &geometry.rows];
+            let plane = at(planes, plane, tap(planes)).clamp(0, planes.input as i64 - 1) as usize;
+            let row = at(rows, row, tap(rows)) + i64::from(is_last);
+            geometry.input_line([volume, plane, row.clamp(0, rows.input as i64) as usize])
         };
-        let first = line(units.start, 0, 0);
-        first..line(units.end - 1, rows.window - 1, 1).max(first)
+        // Windows of the next plane may begin in the same one, at its first row, and those of the one before end at the last.
+        let (first, last) = (units.start, units.end - 1);
+        let (next, before) = (first.next_multiple_of(geometry.rows.output), last - last % geometry.rows.output);
+        let first = line(first, false).min(line(next.min(last), false));
+        first..line(last, true).max(line(before.saturating_sub(1).max(units.start), true)).max(first)
     }
 
     /// Turns some channels of some lines.
@@ -379,9 +388,11 @@ impl<'a> Plan<'a> {
             let column = tap % columns.window;
             let at = column % self.places.len() * self.each + column * columns.dilation / columns.stride;
             for (index, unit) in units.clone().enumerate() {
-                let (image, line) = (unit / geometry.rows.output, unit % geometry.rows.output);
-                let Some(seen) = geometry.rows.at(line, tap / columns.window) else { continue };
-                let at = (image * geometry.rows.input + seen - turned.first) * self.line() + at;
+                let ([volume, plane, line], line_tap) = (geometry.line(unit), tap / columns.window);
+                let seen = geometry.planes.at(plane, line_tap / geometry.rows.window);
+                let Some(plane) = seen else { continue };
+                let Some(line) = geometry.rows.at(line, line_tap % geometry.rows.window) else { continue };
+                let at = (geometry.input_line([volume, plane, line]) - turned.first) * self.line() + at;
                 for channel in row..end {
                     let from = &turned.elements[(channel % depth) * turned.stride + at..][..length];
                     let place = channel - rows.start;
@@ -396,6 +407,7 @@ impl<'a> Plan<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::filter_gradient::of_filter;
+    use super::super::space::ONE_PLANE;
     use super::*;
     use kernlink::op::{OpDef, Signature};
     use kernlink::threads::ThreadPool;
@@ -438,8 +450,12 @@ mod tests {
             ] {
                 let axis = |size| Axis::new(size, window, stride, dilation, padding);
                 let (Ok(rows), Ok(columns)) = (axis(height), axis(width)) else { continue };
-                let geometry = Geometry { batch, rows, columns, in_depth, patch_depth: in_depth, out_depth };
-                let input = values(batch * height * width * in_depth);
+                // Two times of three of volumes, of few images each.
+                let volumes = Axis::new(4, 2 + tried % 2, stride, dilation, padding);
+                let planes = volumes.ok().filter(|planes| tried % 3 > 0 && planes.output > 0).unwrap_or(ONE_PLANE);
+                let batch = if planes == ONE_PLANE { batch } else { batch.min(2) };
+                let geometry = Geometry { batch, planes, rows, columns, in_depth, patch_depth: in_depth, out_depth };
+                let input = values(batch * planes.input * height * width * in_depth);
                 let gradient = values(geometry.pixels() * out_depth);
                 if gradient.is_empty() {
                     continue;

@@ -6,11 +6,11 @@ use kernlink::dtype::Number;
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_ops::shapes::Axis;
 
 use super::depthwise::{SumProducts, Tap, Window};
+use super::space::Geometry;
 
 /// The sizes of a convolution in groups, of which each has channels.
 pub(super) struct Groups {
@@ -32,7 +32,7 @@ impl Groups {
         let &Geometry { rows, columns, in_depth, patch_depth, out_depth, .. } = geometry;
         let groups = geometry.groups();
         let are_few = out_depth / groups <= MOST && patch_depth <= 2 * MOST;
-        (groups > 1 && out_depth >= 2 * MOST && are_few).then_some(Groups {
+        (geometry.is_flat() && groups > 1 && out_depth >= 2 * MOST && are_few).then_some(Groups {
             rows,
             columns,
             in_depth,

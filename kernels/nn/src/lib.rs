@@ -36,6 +36,7 @@ mod patches;
 mod pool;
 mod recurrent;
 mod softmax;
+mod space;
 mod transformed_conv;
 mod vector;
 mod volume;

@@ -7,11 +7,12 @@ use kernlink::Result;
 use kernlink::dtype::{Pod, bf16};
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_rows};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels::Panels;
 use kernlink_kernels_common::product;
+
+use super::space::Geometry;
 
 /// Whether patches of `bf16` are best multiplied as such, by the processor's unit for matrices, and not as `f32`. It depends on
 /// the filter and the channels alone, so that a filter is packed in one way for images of all sizes.
@@ -102,8 +103,7 @@ fn each_block<T: Pod>(
             for group in 0..groups {
                 let channel = group * geometry.patch_depth;
                 for (pixel, target) in patches.chunks_exact_mut(patch).take(count).enumerate() {
-                    let taps = 0..geometry.rows.window * geometry.columns.window;
-                    gather_taps(geometry, input, start + pixel, channel, taps, target);
+                    gather_taps(geometry, input, start + pixel, channel, 0..geometry.taps(), target);
                 }
                 let data = &mut output[group * group_depth..];
                 multiply(
@@ -127,20 +127,27 @@ pub(super) fn gather_taps<T: Pod>(
     taps: Range<usize>,
     patch: &mut [T],
 ) {
-    let (image, row, column) = geometry.pixel(pixel);
-    let (rows, columns) = (&geometry.rows, &geometry.columns);
-    let (mut row_tap, mut column_tap) = (taps.start / columns.window, taps.start % columns.window);
+    let [volume, plane, row, column] = geometry.pixel(pixel);
+    let (planes, rows, columns) = (&geometry.planes, &geometry.rows, &geometry.columns);
+    let (line, mut column_tap) = (taps.start / columns.window, taps.start % columns.window);
+    let (mut plane_tap, mut row_tap) = (line / rows.window, line % rows.window);
+    let seen = |plane_tap, row_tap| planes.at(plane, plane_tap).zip(rows.at(row, row_tap));
+    let mut line = seen(plane_tap, row_tap);
     for target in patch.chunks_exact_mut(geometry.patch_depth) {
-        match (rows.at(row, row_tap), columns.at(column, column_tap)) {
-            (Some(row), Some(column)) => {
-                let start = geometry.input_at(image, row, column) + channel;
+        match line.zip(columns.at(column, column_tap)) {
+            Some(((plane, row), column)) => {
+                let start = geometry.input_at([volume, plane, row, column]) + channel;
                 target.copy_from_slice(&input[start..start + geometry.patch_depth]);
             }
-            _ => target.fill(T::default()),
+            None => target.fill(T::default()),
         }
         column_tap += 1;
         if column_tap == columns.window {
             (row_tap, column_tap) = (row_tap + 1, 0);
+            if row_tap == rows.window {
+                (plane_tap, row_tap) = (plane_tap + 1, 0);
+            }
+            line = seen(plane_tap, row_tap);
         }
     }
 }
@@ -151,13 +158,22 @@ mod tests {
     use kernlink::threads::ThreadPool;
     use kernlink_ops::shapes::{Axis, Padding};
 
+    use super::super::space::ONE_PLANE;
     use super::*;
 
     #[test]
     fn threads_change_nothing_of_products_by_panels() {
         let signature = Signature::default();
         let axis = Axis::new(14, 3, 1, 1, Padding::Same).unwrap();
-        let geometry = Geometry { batch: 1, rows: axis, columns: axis, in_depth: 40, patch_depth: 40, out_depth: 72 };
+        let geometry = Geometry {
+            batch: 1,
+            planes: ONE_PLANE,
+            rows: axis,
+            columns: axis,
+            in_depth: 40,
+            patch_depth: 40,
+            out_depth: 72,
+        };
         let numbers = |count: usize| -> Vec<bf16> {
             (0..count).map(|i| bf16::from_f32((i * 37 % 101) as f32 * 0.013 - 0.6)).collect()
         };
@@ -180,7 +196,8 @@ mod tests {
         let axes = [(1, 7), (3, 3), (5, 1)]
             .map(|(rows, columns)| [rows, columns].map(|size| Axis::new(size, 3, 1, 1, Padding::Same).unwrap()));
         for ([rows, columns], out_depth) in axes.into_iter().flat_map(|axes| [(axes, 128), (axes, 1)]) {
-            let geometry = Geometry { batch: 1, rows, columns, in_depth: 64, patch_depth: 64, out_depth };
+            let geometry =
+                Geometry { batch: 1, planes: ONE_PLANE, rows, columns, in_depth: 64, patch_depth: 64, out_depth };
             let numbers =
                 |count: usize| -> Vec<f64> { (0..count).map(|i| (i * 37 % 101) as f64 * 0.013 - 0.6).collect() };
             let (input, filter) = (numbers(rows.input * columns.input * 64), numbers(9 * 64 * out_depth));

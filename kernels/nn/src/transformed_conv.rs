@@ -172,6 +172,7 @@ impl Transformed {
         let geometry =
             Geometry { batch, rows: rows_axis, columns: columns_axis, in_depth, patch_depth: in_depth, out_depth };
         let mut output = ctx.allocate_output_at(0, geometry.output())?;
+        let geometry = geometry.into();
         let mut seen = Tensor::alloc(T::DTYPE, [batch, lines.len(), places.len(), depth])?;
         let elements = input.as_slice::<T>()?;
         let length = places.len() * depth;

@@ -10,7 +10,6 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool3D, AvgPool3DGrad, ExtractVolumePatches, MaxPool3D, MaxPool3DGrad, MaxPool3DGradGrad};
 
 use super::narrow::{computed, widened};
-use super::volume::gather;
 
 fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
@@ -213,6 +212,20 @@ fn avg_pool3d_grad<T: Computed<Wide: RealNumber>>(
         Ok(())
     })?;
     ctx.set_output(Op::OUTPUT, output)
+}
+
+/// Writes what a window sees, zeros where that is padding.
+fn gather<T: Pod>(windows: &Windows, input: &[T], window: usize, patch: &mut [T]) {
+    let (volume, place) = windows.place(window);
+    let [depth, rows, columns] = windows.axes.map(|axis| axis.window);
+    let channels = windows.channels;
+    let taps = (0..depth).flat_map(|z| (0..rows).flat_map(move |y| (0..columns).map(move |x| [z, y, x])));
+    for (tap, target) in taps.zip(patch.chunks_exact_mut(channels.max(1))) {
+        match windows.pixel(volume, place, tap) {
+            Some(pixel) => target.copy_from_slice(&input[pixel * channels..][..channels]),
+            None => target.fill(T::default()),
+        }
+    }
 }
 
 fn patches(ctx: &RawConstruction<'_>) -> Result<Volumes> {

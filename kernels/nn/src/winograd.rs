@@ -14,7 +14,6 @@ use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::Shared;
@@ -22,6 +21,8 @@ use kernlink_kernels_common::panels::panels_len;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_kernels_common::widest;
 use kernlink_ops::shapes::Axis;
+
+use super::space::Geometry;
 
 /// Products of an element of the input with one of the filter, for a tile of 2 x 2 pixels.
 const PRODUCTS: usize = 16;
@@ -53,7 +54,8 @@ pub(super) fn fits(filter: &Shape) -> bool {
 /// Whether images are worth being convolved by [`convolve`], with a filter that [`fits`].
 pub(super) fn is_worthwhile(geometry: &Geometry) -> bool {
     let is_dense = |axis: &Axis| axis.window == 3 && axis.stride == 1 && axis.dilation == 1;
-    geometry.groups() == 1
+    geometry.is_flat()
+        && geometry.groups() == 1
         && is_dense(&geometry.rows)
         && is_dense(&geometry.columns)
         && Grid::of(geometry).tiles(geometry.batch) >= LEAST_TILES
@@ -232,7 +234,7 @@ impl Plan<'_> {
         let Geometry { rows, columns, in_depth, .. } = self.geometry;
         let at = |axis: &Axis, place: usize| place.checked_sub(axis.before).filter(|&place| place < axis.input);
         std::array::from_fn(|index| match (at(rows, 2 * row + index / 4), at(columns, 2 * column + index % 4)) {
-            (Some(row), Some(column)) => &self.input[self.geometry.input_at(image, row, column)..][..*in_depth],
+            (Some(row), Some(column)) => &self.input[self.geometry.input_at([image, 0, row, column])..][..*in_depth],
             _ => self.zeros,
         })
     }
@@ -410,6 +412,7 @@ widest! {
 
 #[cfg(test)]
 mod tests {
+    use super::super::space::ONE_PLANE;
     use super::*;
     use kernlink::op::{OpDef, Signature};
     use kernlink::threads::ThreadPool;
@@ -448,7 +451,7 @@ mod tests {
         let axis = |size| Axis::new(size, 3, 1, 1, padding).unwrap();
         let [in_depth, out_depth] = channels;
         let [rows, columns] = size.map(axis);
-        Geometry { batch: images, rows, columns, in_depth, patch_depth: in_depth, out_depth }
+        Geometry { batch: images, planes: ONE_PLANE, rows, columns, in_depth, patch_depth: in_depth, out_depth }
     }
 
     #[test]
@@ -475,7 +478,7 @@ mod tests {
             assert!(convolve(&ctx, &geometry, (&images, &transformed), &mut output, Some(&Places)).unwrap());
             for (place, &found) in output.iter().enumerate() {
                 let (pixel, channel) = (place / depth, place % depth);
-                let (image, row, column) = geometry.pixel(pixel);
+                let [image, plane, row, column] = geometry.pixel(pixel);
                 let mut sum = 0.0;
                 for tap in 0..9 {
                     let (Some(row), Some(column)) =
@@ -483,7 +486,7 @@ mod tests {
                     else {
                         continue;
                     };
-                    let from = geometry.input_at(image, row, column);
+                    let from = geometry.input_at([image, plane, row, column]);
                     for c in 0..channels {
                         sum += f64::from(input[from + c]) * f64::from(filter[(tap * channels + c) * depth + channel]);
                     }
