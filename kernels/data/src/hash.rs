@@ -37,7 +37,8 @@ pub(crate) fn is_version_of(op: &str, prefix: &str) -> bool {
     let version = op.strip_prefix(prefix);
     version.is_some_and(|version| {
         let number = version.strip_prefix('V');
-        version.is_empty() || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+        version.is_empty()
+            || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     })
 }
 
@@ -124,7 +125,8 @@ impl Hasher {
             }
             let inputs = by_name[&*node.name];
             let before = stack.len();
-            stack.extend(inputs.data.iter().map(|(input, _)| *input).filter(|input| !hashes.contains_key(&*input.name)));
+            stack
+                .extend(inputs.data.iter().map(|(input, _)| *input).filter(|input| !hashes.contains_key(&*input.name)));
             if stack.len() > before {
                 continue;
             }
@@ -133,9 +135,10 @@ impl Hasher {
             for input in &inputs.control {
                 control = control.wrapping_add(self.node(input, false)?);
             }
-            let data = inputs.data.iter().fold(0, |sum, (input, suffix)| {
-                combined(sum, combined(hashes[&*input.name], hash(suffix.as_bytes())))
-            });
+            let data = inputs
+                .data
+                .iter()
+                .fold(0, |sum, (input, suffix)| combined(sum, combined(hashes[&*input.name], hash(suffix.as_bytes()))));
             hashes.insert(&node.name, combined(own, combined(control, data)));
             stack.pop();
         }
@@ -201,7 +204,9 @@ impl Hasher {
             return Ok(*known);
         }
         if self.depth >= MOST_CALLS {
-            return Err(Error::resource_exhausted("functions of a dataset call each other too deeply to be told apart"));
+            return Err(Error::resource_exhausted(
+                "functions of a dataset call each other too deeply to be told apart",
+            ));
         }
         let attrs = call.attr.iter().map(|(name, value)| Ok((name.clone(), attr_from_proto(value)?)));
         let reference = FunctionRef { name: call.name.clone(), attrs: attrs.collect::<Result<_>>()? };
@@ -210,7 +215,21 @@ impl Hasher {
             .function_def(&call.name)
             .map_or_else(Vec::new, |function| function.control_ret.values().cloned().collect());
         let body = self.functions.function_body(&reference)?;
-        let nodes = body.graph.to_def()?.node;
+        let mut nodes = body.graph.to_def()?.node;
+        // Messages count as they were written: a tensor can be written in several ways.
+        let written = self.functions.function_def(&call.name).map_or(&[][..], |function| &function.node_def);
+        let written: HashMap<&str, &NodeDef> = written.iter().map(|node| (&*node.name, node)).collect();
+        for node in &mut nodes {
+            let Some(written) = written.get(&*node.name) else { continue };
+            for (name, value) in &mut node.attr {
+                let as_written = written.attr.get(name);
+                if let Some(as_written) =
+                    as_written.filter(|value| matches!(value.value, Some(attr_value::Value::Tensor(_))))
+                {
+                    value.clone_from(as_written);
+                }
+            }
+        }
         self.depth += 1;
         let mut returns: Vec<(i64, &NodeDef)> = Vec::new();
         for node in nodes.iter().filter(|node| node.op == "_Retval") {
@@ -238,9 +257,8 @@ impl Hasher {
 
 /// Whether an op makes datasets, by its name and output.
 fn makes_dataset(op: &OpDef) -> bool {
-    let is_variant = |arg: &kernlink::op::ArgDef| {
-        matches!(arg.ty, kernlink::op::ArgType::Fixed(kernlink::dtype::DataType::Variant))
-    };
+    let is_variant =
+        |arg: &kernlink::op::ArgDef| matches!(arg.ty, kernlink::op::ArgType::Fixed(kernlink::dtype::DataType::Variant));
     let name = op.name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let name = name.strip_suffix('V').unwrap_or(&op.name);
     matches!(&op.outputs[..], [output] if is_variant(output)) && name.ends_with("Dataset")
