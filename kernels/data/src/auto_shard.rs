@@ -42,18 +42,15 @@ impl KernelState for AutoShard {
 
 /// The nodes of a worker's share of a dataset.
 fn share(dataset: &Arc<dyn Dataset>, policy: Policy, (workers, index): (i64, i64), replicas: i64) -> Result<Nodes> {
-    let sharding = || Sharding::new(Nodes::as_known(dataset)?, workers, index);
-    let mut share = sharding()?;
+    let mut share = Sharding::new(Nodes::as_known(dataset)?, workers, index)?;
     match policy {
         Policy::Off => {}
         Policy::File => share.by_files()?,
         Policy::Data => share.by_elements(replicas)?,
         Policy::Hint => share.by_hint()?,
         Policy::Auto => match share.by_files() {
-            Err(error) if error.code() == Code::NotFound => {
-                share = sharding()?;
-                share.by_elements(replicas)?;
-            }
+            // As with TensorFlow, what was changed until then stays.
+            Err(error) if error.code() == Code::NotFound => share.by_elements(replicas)?,
             result => result?,
         },
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use kernlink::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
-use kernlink::Result;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -89,7 +89,10 @@ fn ensure_stateless(dataset: &Arc<dyn Dataset>) -> Result<()> {
         let Some(made) = dataset.head().made() else { continue };
         let Some(library) = made.node.library.as_ref().and_then(Weak::upgrade) else { continue };
         let functions = functions_of(&*library)?;
-        made.node.attrs.functions().try_for_each(|function| ensure_stateless_function(&functions, &function.name, 0))?;
+        made.node
+            .attrs
+            .functions()
+            .try_for_each(|function| ensure_stateless_function(&functions, &function.name, 0))?;
     }
     Ok(())
 }
@@ -313,13 +316,25 @@ mod tests {
 
     /// What counts of a graph that TensorFlow makes: not the names that it thinks of, and not the order of functions.
     fn structure(text: &[u8]) -> (Vec<NodeDef>, Vec<String>) {
-        let graph = GraphDef::decode(text).unwrap();
+        let mut graph = GraphDef::decode(text).unwrap();
+        // Nothing takes what this gives.
+        graph.node.retain(|node| !node.name.starts_with("FileIdentity/"));
+        let names: BTreeMap<String, String> =
+            graph.node.iter().enumerate().map(|(place, node)| (node.name.clone(), place.to_string())).collect();
         let nodes = graph.node.into_iter().map(|mut node| {
             node.attr.remove("metadata");
+            // Each has handles of its own.
+            let is_handle = |value: &AttrValue| {
+                matches!(&value.value, Some(attr_value::Value::Tensor(tensor)) if !tensor.resource_handle_val.is_empty())
+            };
+            node.attr.retain(|_, value| !is_handle(value));
+            node.name = names[&node.name].clone();
+            node.input.iter_mut().for_each(|input| *input = names[input].clone());
             node
         });
         let functions = graph.library.unwrap_or_default().function;
-        let mut functions: Vec<String> = functions.into_iter().map(|function| function.signature.unwrap().name).collect();
+        let mut functions: Vec<String> =
+            functions.into_iter().map(|function| function.signature.unwrap().name).collect();
         functions.sort();
         (nodes.collect(), functions)
     }
@@ -347,6 +362,16 @@ mod tests {
         (graphs.collect(), shares.lines().map(|line| line.split(' ').collect()).collect())
     }
 
+    /// The datasets for whose graph TensorFlow gives several numbers: with several functions it may take one for another, which was
+    /// in the same place of memory.
+    fn unsteady(graphs: &[Known<'static>], shares: &[Vec<&'static str>]) -> Vec<&'static str> {
+        let unchanged = shares.iter().filter(|share| share[1] == "3" && share[0] != "hint");
+        let differs = |share: &&Vec<&str>| {
+            graphs.iter().any(|known| known.name == share[0] && known.fingerprint.to_string() != share[4])
+        };
+        unchanged.filter(differs).map(|share| share[0]).collect()
+    }
+
     fn fed(graph: &[u8]) -> (&'static str, Tensor) {
         ("graph", Tensor::scalar(TString::from(graph)))
     }
@@ -355,7 +380,9 @@ mod tests {
     fn graphs_and_fingerprints_are_those_of_tensorflow() {
         let session = session(0);
         let mut wrong = Vec::new();
-        for Known { name, fingerprint, batch, graph } in known().0 {
+        let (graphs, shares) = known();
+        let unsteady = unsteady(&graphs, &shares);
+        for Known { name, fingerprint, batch, graph } in graphs {
             let fetches = ["dataset_fingerprint", "dataset_batch", "dataset_graph"];
             let found = match session.run(&[fed(&graph)], &fetches, &[]) {
                 Ok(found) => found,
@@ -371,7 +398,7 @@ mod tests {
                 let differ = own_graph.0.iter().zip(&expected.0).find(|(own, expected)| own != expected);
                 wrong.push(format!("{name}: {differ:?} {} {}", own_graph.0.len(), expected.0.len()));
             }
-            if (own, size) != (fingerprint, batch) {
+            if size != batch || (own != fingerprint && !unsteady.contains(&name)) {
                 wrong.push(format!("{name}: fingerprint {own}, not {fingerprint}; size {size}, not {batch}"));
             }
         }
@@ -382,6 +409,7 @@ mod tests {
     fn shares_are_made_as_tensorflow_makes_them() {
         let sessions: Vec<Session> = (0..4).map(session).collect();
         let (graphs, shares) = known();
+        let unsteady = unsteady(&graphs, &shares);
         let graphs: BTreeMap<&str, Vec<u8>> = graphs.into_iter().map(|known| (known.name, known.graph)).collect();
         let mut wrong = Vec::new();
         for share in shares {
@@ -392,7 +420,8 @@ mod tests {
                 Ok(found) => found[0].to_scalar::<u64>().unwrap().to_string(),
                 Err(error) => format!("{:?}: {}", error.code(), error.message()),
             };
-            if found.split(':').next() != Some(expected) {
+            let is_number = expected.parse::<u64>().is_ok() && found.parse::<u64>().is_ok();
+            if found.split(':').next() != Some(expected) && !(is_number && unsteady.contains(&name)) {
                 wrong.push(format!("{name} by policy {policy}, {index} of {workers}: {found}, not {expected}"));
             }
         }

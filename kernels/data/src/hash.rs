@@ -215,7 +215,21 @@ impl Hasher {
             .function_def(&call.name)
             .map_or_else(Vec::new, |function| function.control_ret.values().cloned().collect());
         let body = self.functions.function_body(&reference)?;
-        let nodes = body.graph.to_def()?.node;
+        let mut nodes = body.graph.to_def()?.node;
+        // Messages count as they were written: a tensor can be written in several ways.
+        let written = self.functions.function_def(&call.name).map_or(&[][..], |function| &function.node_def);
+        let written: HashMap<&str, &NodeDef> = written.iter().map(|node| (&*node.name, node)).collect();
+        for node in &mut nodes {
+            let Some(written) = written.get(&*node.name) else { continue };
+            for (name, value) in &mut node.attr {
+                let as_written = written.attr.get(name);
+                if let Some(as_written) =
+                    as_written.filter(|value| matches!(value.value, Some(attr_value::Value::Tensor(_))))
+                {
+                    value.clone_from(as_written);
+                }
+            }
+        }
         self.depth += 1;
         let mut returns: Vec<(i64, &NodeDef)> = Vec::new();
         for node in nodes.iter().filter(|node| node.op == "_Retval") {

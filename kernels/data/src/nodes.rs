@@ -6,14 +6,15 @@ use std::sync::Arc;
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::DataType;
 use kernlink::proto::{
-    AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, TensorProto, VersionDef, attr_to_proto,
-    attr_value, shape_to_proto, tensor_to_attr_proto,
+    AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, TensorProto, VersionDef,
+    attr_to_proto, attr_value, shape_to_proto, tensor_to_attr_proto,
 };
 use kernlink::shape::PartialShape;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, bail, ensure};
 
-use crate::dataset::{Dataset, dataset_of};
+use crate::dataset::{Dataset, INFINITE, dataset_of};
+use crate::hash::is_version_of;
 use crate::node::{Made, Node};
 
 /// How many nodes a graph may have: a dataset that is made of another one twice has the other's nodes twice, as with TensorFlow.
@@ -28,6 +29,22 @@ const PRODUCER: i32 = 2474;
 /// A dataset of which nobody knows how it was made, or that no graph can hold.
 pub(crate) const NOT_SERIALIZABLE: [&str; 4] =
     ["GeneratorDataset", "NonSerializableDataset", "ExperimentalNonSerializableDataset", "DataServiceDataset"];
+
+/// Datasets of the elements of another one, of all versions.
+const KEEPING: [&str; 12] = [
+    "TakeDataset",
+    "SkipDataset",
+    "RepeatDataset",
+    "ShuffleDataset",
+    "ShuffleAndRepeatDataset",
+    "ShardDataset",
+    "CacheDataset",
+    "PrefetchDataset",
+    "FilterDataset",
+    "TakeWhileDataset",
+    "OptionsDataset",
+    "FinalizeDataset",
+];
 
 /// One node. Its name is its op's with its number, as TensorFlow has it.
 #[derive(Clone)]
@@ -106,7 +123,7 @@ impl Nodes {
             true => self.push_value(input.clone()),
             false => self.add_tensor(input, depth + 1),
         });
-        let inputs = inputs.collect::<Result<_>>()?;
+        let inputs = inputs.collect::<Result<Vec<usize>>>()?;
         self.add_functions(node)?;
         let mut attrs = node.attrs.clone();
         // What is known of the dataset may be more.
@@ -117,9 +134,34 @@ impl Nodes {
             }
         }
         if attrs.get("output_shapes").is_some() {
-            attrs.insert("output_shapes", AttrValue::ListShape(spec.shapes.clone()));
+            let shapes = self.shapes(dataset, &node.op, &inputs).unwrap_or_else(|| spec.shapes.clone());
+            attrs.insert("output_shapes", AttrValue::ListShape(shapes));
         }
         self.push(GraphNode { op: node.op.clone(), attrs, inputs, value: None })
+    }
+
+    /// The shapes of a dataset's components where TensorFlow tells them by the dataset that it is made of, not by an attr.
+    fn shapes(&self, dataset: &Arc<dyn Dataset>, op: &str, inputs: &[usize]) -> Option<Vec<PartialShape>> {
+        let input = &self.all[*inputs.first()?];
+        let Some(AttrValue::ListShape(shapes)) = input.attrs.get("output_shapes") else { return None };
+        if KEEPING.iter().any(|prefix| is_version_of(op, prefix)) {
+            return Some(shapes.clone());
+        }
+        let (size, drops) = match op {
+            "BatchDatasetV2" => (1, 2),
+            "ParallelBatchDataset" => (1, 3),
+            _ => return None,
+        };
+        let given = |place: usize| self.all[*inputs.get(place)?].value.as_ref();
+        let is_whole = given(drops)?.to_scalar().ok()?;
+        let has_end = dataset.inputs().first()?.cardinality() != INFINITE;
+        let size: i64 = given(size)?.to_scalar().ok()?;
+        let size = usize::try_from(size).ok().filter(|_| is_whole || !has_end);
+        let batched = |shape: &PartialShape| match shape.dims() {
+            Some(dims) => PartialShape::from_known(std::iter::once(size).chain(dims.iter().copied())),
+            None => shape.clone(),
+        };
+        Some(shapes.iter().map(batched).collect())
     }
 
     /// Adds what gives a tensor: a constant, or the nodes of the datasets in it.
@@ -199,10 +241,7 @@ impl Nodes {
     }
 
     /// `constant` says what is said of a constant, by its node's number; for `None` a placeholder takes its place.
-    fn to_def_with(
-        &self,
-        mut constant: impl FnMut(usize, &Tensor) -> Result<Option<TensorProto>>,
-    ) -> Result<GraphDef> {
+    fn to_def_with(&self, mut constant: impl FnMut(usize, &Tensor) -> Result<Option<TensorProto>>) -> Result<GraphDef> {
         let used = self.used();
         let mut names = vec![String::new(); self.all.len()];
         let mut nodes = Vec::new();

@@ -103,12 +103,17 @@ impl Resource for Seeds {
     }
 }
 
+/// The type of a generator in the graph of a dataset that TensorFlow wrote: it is in another process.
+const ELSEWHERE: &str = "N10tensorflow4data13SeedGeneratorE";
+
 /// The generator that input `seed_generator` names, or one of the dataset's own: a dummy names none.
 pub(crate) fn seeds_of(ctx: &RawContext<'_>, make: impl FnOnce() -> Result<Seeds>) -> Result<Arc<Seeds>> {
     let index = ctx.input_range_of("seed_generator")?.start;
     match ctx.resource_at::<Seeds>(index) {
         Ok(seeds) => Ok(seeds),
-        Err(error) if error.is_missing_resource() => Ok(Arc::new(make()?)),
+        Err(error) if error.is_missing_resource() || ctx.handle_at(index)?.type_name == ELSEWHERE => {
+            Ok(Arc::new(make()?))
+        }
         Err(error) => Err(error),
     }
 }

@@ -281,7 +281,8 @@ impl Sharding {
         let attrs = attrs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let workers = self.nodes.push_value(Tensor::scalar(self.workers))?;
         let index = self.nodes.push_value(Tensor::scalar(self.index))?;
-        let shard = GraphNode { op: "ShardDataset".to_owned(), attrs, inputs: vec![after, workers, index], value: None };
+        let shard =
+            GraphNode { op: "ShardDataset".to_owned(), attrs, inputs: vec![after, workers, index], value: None };
         self.nodes.all[before].inputs[0] = self.nodes.push(shard)?;
         Ok(())
     }
