@@ -75,8 +75,8 @@ pub use node_def::{
 };
 pub use patch::GraphPatch;
 pub use renumber::Renumbering;
-pub(crate) use scope::ComputedOutput;
 pub(crate) use same_function::are_same as are_same_functions;
+pub(crate) use scope::ComputedOutput;
 pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
 pub use to_function::FunctionParts;

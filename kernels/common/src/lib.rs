@@ -39,12 +39,12 @@ pub mod ragged;
 pub mod random_floats;
 #[cfg(feature = "records")]
 pub mod records;
-#[cfg(feature = "records")]
-pub mod snappy;
 pub mod remembered;
 pub mod rows;
 pub mod single;
 pub mod siphash;
+#[cfg(feature = "records")]
+pub mod snappy;
 pub mod strided;
 pub mod summarize;
 pub mod tables;

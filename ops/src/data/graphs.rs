@@ -13,7 +13,10 @@ pub enum GraphsOfDatasets {
     /// The graph of the nodes that a dataset was made of.
     #[op(
         attr("stateful_whitelist: list(string) >= 0 = []", "Of no effect."),
-        attr("allow_stateful: bool = false", "Whether a dataset that depends on a state is written, without the state."),
+        attr(
+            "allow_stateful: bool = false",
+            "Whether a dataset that depends on a state is written, without the state."
+        ),
         attr("strip_device_assignment: bool = false", "Whether devices in functions lose what names their machine.")
     )]
     DatasetToGraph,
