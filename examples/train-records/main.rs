@@ -104,7 +104,7 @@ fn pipeline(graph: &mut Graph, files: &[PathBuf], batch: usize, seed: Option<i64
     let (dtypes, shapes) = (&[DataType::Int64, DataType::Float][..], &[labels, points][..]);
     let parsed = ops::ParseExampleDatasetV2Required {
         sparse_keys: &[],
-        dense_keys: &["label".into(), "point".into()],
+        dense_keys: &["label", "point"],
         sparse_types: &[],
         dense_shapes: &[PartialShape::of_rank(0), PartialShape::from_known([Some(2)])],
         output_types: dtypes,

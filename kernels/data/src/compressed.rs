@@ -5,7 +5,7 @@ use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
 use kernlink::{Error, Result, bail, ensure};
-use kernlink_kernels_common::snappy::compress;
+use kernlink_kernels_common::snappy;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -62,7 +62,7 @@ impl Compressed {
             };
             parts.push(Component { dtype: component.dtype(), shape: component.shape().clone(), elements });
         }
-        Ok(Compressed { block: compress(&bytes)?, size: bytes.len(), components: parts })
+        Ok(Compressed { block: snappy::compress(&bytes)?, size: bytes.len(), components: parts })
     }
 
     fn components(&self) -> Result<Vec<Tensor>> {

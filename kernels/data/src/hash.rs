@@ -50,7 +50,7 @@ pub(crate) fn combined(one: u64, other: u64) -> u64 {
 
 /// `Hash64` of bytes.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    hash64(bytes, 0xDECA_FCAF_FE)
+    hash64(bytes, 0x00DE_CAFC_AFFE)
 }
 
 struct Hasher {

@@ -101,11 +101,7 @@ impl<'t> Tokens<'t> {
         loop {
             match self.next()?? {
                 Token::Sign(bracket @ (b'{' | b'<')) => open.push(if bracket == b'{' { b'}' } else { b'>' }),
-                Token::Sign(bracket @ (b'}' | b'>')) => {
-                    if open.pop()? != bracket {
-                        return None;
-                    }
-                }
+                Token::Sign(bracket @ (b'}' | b'>')) if open.pop()? != bracket => return None,
                 _ => {}
             }
             if open.is_empty() {

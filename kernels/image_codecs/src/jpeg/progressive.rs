@@ -263,7 +263,7 @@ impl Entropy for Progressive {
             return Ok(0);
         }
         // How far libjpeg reads ahead shows where a file ends amid a scan, so that scan is read as libjpeg reads it.
-        let Some(after) = *self.after.get_or_insert_with(|| source.from_marker()) else { return Ok(0) };
+        let Some(after) = *self.after.get_or_insert_with(|| source.size_behind_codes()) else { return Ok(0) };
         let mut reader = FastReader::new(source, self.bits);
         let done = self.ac().run(&mut reader, after, blocks, set)?;
         // No marker is met before the one that is after the scan.

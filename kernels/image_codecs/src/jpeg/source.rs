@@ -117,7 +117,7 @@ impl<'a> Source<'a> {
     }
 
     /// How many bytes there are from the next marker on; none where coded data go on to the end, or bytes of ones are among them.
-    pub(crate) fn from_marker(&self) -> Option<usize> {
+    pub(crate) fn size_behind_codes(&self) -> Option<usize> {
         let rest = self.rest();
         let at = rest.windows(2).position(|pair| pair[0] == 0xFF && pair[1] != 0)?;
         rest[at..].iter().find(|&&byte| byte != 0xFF).filter(|&&byte| byte != 0)?;
