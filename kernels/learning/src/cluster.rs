@@ -8,11 +8,13 @@ use kernlink::step::Step;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
+use kernlink_kernels_common::turn::transpose;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::draw::Draw;
-use super::neighbors::{half_squared_norms, product};
+use super::neighbors::{LANES, half_squared_norms, product};
 
 /// Draws in a row that may hit points which are taken already, before one is taken that is not.
 const VAIN_DRAWS: usize = 10_000;
@@ -22,6 +24,8 @@ struct Sampling<'a> {
     points: &'a [f32],
     count: usize,
     width: usize,
+    /// As many points as [`TOGETHER`] says at a time, of which each coordinate is written by itself: `[block][coordinate][point]`.
+    turned: Vec<f32>,
     half_norms: Vec<f32>,
     picked: Vec<usize>,
     is_picked: Vec<bool>,
@@ -33,12 +37,56 @@ struct Sampling<'a> {
     last_distances: Vec<f32>,
 }
 
+/// Points that are multiplied at a time: the lanes of a vector.
+const TOGETHER: usize = 16;
+
+/// The points but for the last few, as [`products`] reads them.
+fn turned(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
+    let blocks = count / TOGETHER;
+    let mut turned = scratch::zeros(blocks * TOGETHER * width)?;
+    if width > 0 {
+        let blocks = points.chunks_exact(TOGETHER * width).zip(turned.chunks_exact_mut(TOGETHER * width));
+        blocks.for_each(|(from, to)| transpose((from, width), (to, TOGETHER), [TOGETHER, width]));
+    }
+    Ok(turned)
+}
+
+widest! {
+    avx512:
+    /// Writes the [`product`] of a point with each of those that are turned, by the same additions.
+    fn products(point: &[f32], turned: &[f32], target: &mut [f32]) {
+        if point.is_empty() {
+            return target.fill(0.0);
+        }
+        let (pieces, rest) = point.as_chunks::<LANES>();
+        for (block, target) in turned.chunks_exact(point.len() * TOGETHER).zip(target.as_chunks_mut::<TOGETHER>().0) {
+            let coordinates = block.as_chunks::<TOGETHER>().0;
+            let mut sums = [[0.0f32; TOGETHER]; LANES];
+            for (piece, coordinates) in pieces.iter().zip(coordinates.as_chunks::<LANES>().0) {
+                for ((sums, &x), coordinates) in sums.iter_mut().zip(piece).zip(coordinates) {
+                    sums.iter_mut().zip(coordinates).for_each(|(sum, y)| *sum += y * x);
+                }
+            }
+            let mut last = [0.0f32; TOGETHER];
+            for (&x, coordinates) in rest.iter().zip(&coordinates[pieces.len() * LANES..]) {
+                last.iter_mut().zip(coordinates).for_each(|(sum, y)| *sum += y * x);
+            }
+            let [mut total, others @ ..] = sums;
+            for sums in others.iter().chain([&last]) {
+                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+            }
+            *target = total;
+        }
+    }
+}
+
 impl<'a> Sampling<'a> {
     fn new(points: &'a [f32], count: usize, width: usize) -> Result<Sampling<'a>> {
         Ok(Sampling {
             points,
             count,
             width,
+            turned: turned(points, count, width)?,
             half_norms: half_squared_norms(points, count, width)?,
             picked: Vec::new(),
             is_picked: scratch::zeros(count)?,
@@ -77,12 +125,16 @@ impl<'a> Sampling<'a> {
     /// Computes the distances once point `n` is picked, too; returns their sum.
     fn draw_distances(&mut self, n: usize) -> f32 {
         let (point, half_norm) = (self.point(n), self.half_norms[n]);
+        products(point, &self.turned, &mut self.last_distances);
+        for other in self.count / TOGETHER * TOGETHER..self.count {
+            self.last_distances[other] = product(self.point(other), point);
+        }
         let mut potential = 0.0;
-        for other in 0..self.count {
-            let distance = (self.half_norms[other] - product(self.point(other), point)) + half_norm;
-            let least = if distance < self.distances[other] { distance } else { self.distances[other] };
-            self.last_distances[other] = least;
-            potential += least;
+        let known = self.half_norms.iter().zip(&self.distances);
+        for (last, (other_half_norm, &distance)) in self.last_distances.iter_mut().zip(known) {
+            let last_distance = (other_half_norm - *last) + half_norm;
+            *last = if last_distance < distance { last_distance } else { distance };
+            potential += *last;
         }
         potential
     }
@@ -175,4 +227,22 @@ fn kmc2_chain(ctx: &mut KernelContext<'_, ops::KMC2ChainInitialization>) -> Resu
         }
     }
     ctx.set_output(Op::INDEX, Tensor::scalar(state.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_many_are_those_of_one() {
+        for (count, width) in [(16, 1), (33, 7), (48, 8), (20, 29), (5, 3), (40, 0)] {
+            let points: Vec<f32> = (0..count * width).map(|i| (i * 37 % 101) as f32 * 0.013 - 0.6).collect();
+            let point = &points[..width];
+            let mut found = vec![f32::NAN; count];
+            products(point, &turned(&points, count, width).unwrap(), &mut found);
+            for n in 0..count / TOGETHER * TOGETHER {
+                assert_eq!(found[n], product(&points[n * width..][..width], point), "{n} of {count} x {width}");
+            }
+        }
+    }
 }

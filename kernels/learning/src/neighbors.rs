@@ -8,10 +8,12 @@ use kernlink_geometry::integers::scalar;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+/// Sums that [`product`] adds up at the end.
+pub(super) const LANES: usize = 8;
+
 /// The sum of the products of two points' coordinates.
 #[inline]
 pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 8;
     let mut sums = [0.0f32; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {

@@ -1,14 +1,20 @@
 //! Transforms of complex numbers along one dimension of a tensor.
 
+use std::sync::Arc;
+
 use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
+use rustfft::Fft;
 use rustfft::num_complex::Complex;
 
 use crate::plans::Real;
 
 /// As many neighbouring rows are gathered, and scattered, at a time: the elements of a few cache lines.
 const TILE: usize = 16;
+
+/// So many elements of a row are moved together: those of a line of the cache.
+const LINES: usize = 4;
 
 /// What one element of a row of a length costs, in nanoseconds.
 pub(crate) fn cost(length: usize) -> usize {
@@ -23,6 +29,11 @@ pub(crate) struct Way<T> {
 }
 
 impl<T: Real> Way<T> {
+    /// The same way, with nothing multiplied.
+    fn unscaled(self) -> Self {
+        Way { scale: None, ..self }
+    }
+
     fn scale(self, row: &mut [Complex<T>]) {
         if let Some(scale) = self.scale {
             row.iter_mut().for_each(|x| *x = *x * scale);
@@ -47,7 +58,102 @@ pub(crate) fn rows<T: Real>(
     })
 }
 
-/// Transforms along dimension `axis`.
+/// Moves elements of so many columns, whose lines are `inner` apart, to rows of a tile.
+fn gather<T: Real>(block: &[Complex<T>], inner: usize, at: usize, count: usize, tile: &mut [Complex<T>]) {
+    let length = tile.len() / count;
+    for first in (0..length).step_by(LINES) {
+        let lines = LINES.min(length - first);
+        for (column, row) in tile.chunks_exact_mut(length).enumerate() {
+            let from = block[first * inner + at + column..].iter().step_by(inner);
+            row[first..first + lines].iter_mut().zip(from).for_each(|(x, &y)| *x = y);
+        }
+    }
+}
+
+/// Moves the rows of a tile to columns.
+fn scatter<T: Real>(tile: &[Complex<T>], count: usize, block: &mut [Complex<T>], inner: usize, at: usize) {
+    let length = tile.len() / count;
+    for first in (0..length).step_by(LINES) {
+        let lines = LINES.min(length - first);
+        for (column, row) in tile.chunks_exact(length).enumerate() {
+            let to = block[first * inner + at + column..].iter_mut().step_by(inner);
+            to.zip(&row[first..first + lines]).for_each(|(x, &y)| *x = y);
+        }
+    }
+}
+
+/// Transforms the columns of one block of lines where they lie, some at a time.
+fn columns<T: Real>(
+    plan: &dyn Fft<T>,
+    block: &mut [Complex<T>],
+    inner: usize,
+    tile: &mut [Complex<T>],
+    space: &mut [Complex<T>],
+) {
+    let length = block.len() / inner;
+    for at in (0..inner).step_by(TILE) {
+        let count = TILE.min(inner - at);
+        let tile = &mut tile[..count * length];
+        gather(block, inner, at, count, tile);
+        plan.process_with_scratch(tile, space);
+        scatter(tile, count, block, inner, at);
+    }
+}
+
+/// Transforms along the last dimensions, those of each block of elements while they are in a near cache.
+pub(crate) fn all<T: Real>(
+    ctx: &RawContext<'_>,
+    from: &[Complex<T>],
+    to: &mut [Complex<T>],
+    dims: &[usize],
+    way: Way<T>,
+) -> Result<()> {
+    let (size, last) = (dims.iter().product::<usize>(), dims.len() - 1);
+    if to.len() / size < ctx.threads() {
+        rows(ctx, from, to, dims[last], way)?;
+        let dims = &[&[to.len() / size], dims].concat()[..];
+        return (1..dims.len() - 1).try_for_each(|dimension| axis(ctx, to, dims, dimension, way.unscaled()));
+    }
+    let plans: Vec<_> = dims.iter().map(|&length| T::plans().complex(length, way.inverse)).collect();
+    let costs = dims.iter().map(|&length| cost(length) + 1).sum();
+    ctx.try_parallel_chunks(to, size, costs, |first, to| {
+        let longest = dims[..last].iter().max().copied().unwrap_or(0);
+        let mut tile = scratch::zeros(longest * TILE)?;
+        let lens = plans[..last].iter().map(|plan| plan.get_inplace_scratch_len());
+        let most = lens.chain([plans[last].get_immutable_scratch_len()]).max().unwrap_or(0);
+        let mut space = scratch::zeros(most)?;
+        nested(&plans, dims, &from[first..][..to.len()], to, way, (&mut tile, &mut space));
+        Ok(())
+    })
+}
+
+/// Transforms blocks one after the other, all inner dimensions of one before its outermost.
+fn nested<T: Real>(
+    plans: &[Arc<dyn Fft<T>>],
+    dims: &[usize],
+    from: &[Complex<T>],
+    to: &mut [Complex<T>],
+    way: Way<T>,
+    (tile, space): (&mut [Complex<T>], &mut [Complex<T>]),
+) {
+    let [length, inner @ ..] = dims else { return };
+    if inner.is_empty() {
+        // So many are multiplied while they are in the first cache.
+        let some = (1024 / length).max(1) * length;
+        for (from, to) in from.chunks(some).zip(to.chunks_mut(some)) {
+            plans[0].process_immutable_with_scratch(from, to, space);
+            way.scale(to);
+        }
+        return;
+    }
+    let step = inner.iter().product::<usize>();
+    for (from, to) in from.chunks_exact(length * step).zip(to.chunks_exact_mut(length * step)) {
+        nested(&plans[1..], inner, from, to, way, (&mut *tile, &mut *space));
+        columns(&*plans[0], to, step, tile, space);
+    }
+}
+
+/// Transforms along dimension `axis`, without a factor.
 pub(crate) fn axis<T: Real>(
     ctx: &RawContext<'_>,
     data: &mut [Complex<T>],
@@ -60,6 +166,16 @@ pub(crate) fn axis<T: Real>(
         return Ok(());
     }
     let plan = T::plans().complex(length, way.inverse);
+    if data.len() / (length * inner) >= ctx.threads() {
+        return ctx.try_parallel_chunks(data, length * inner, cost(length) + 1, |_, data| {
+            let mut tile = scratch::zeros(length * TILE)?;
+            let mut space = scratch::zeros(plan.get_inplace_scratch_len())?;
+            for block in data.chunks_exact_mut(length * inner) {
+                columns(&*plan, block, inner, &mut tile, &mut space);
+            }
+            Ok(())
+        });
+    }
     // Each column becomes a row of its own; two neighbouring columns are two neighbouring rows.
     let mut rows = scratch::zeros::<Complex<T>>(data.len())?;
     let from = &*data;
@@ -74,13 +190,8 @@ pub(crate) fn axis<T: Real>(
             let tile;
             (tile, rest) = rest.split_at_mut(count * length);
             let block = &from[outer * length * inner..][..length * inner];
-            for (j, line) in block.chunks_exact(inner).enumerate() {
-                for (row, &x) in tile[j..].iter_mut().step_by(length).zip(&line[at..at + count]) {
-                    *row = x;
-                }
-            }
+            gather(block, inner, at, count, tile);
             plan.process_with_scratch(tile, &mut space);
-            way.scale(tile);
             column += count;
         }
         Ok(())
@@ -96,13 +207,49 @@ pub(crate) fn axis<T: Real>(
             let tile;
             (tile, rest) = rest.split_at_mut(count * inner);
             let block = &rows[outer * length * inner..][..length * inner];
-            for (column, row) in block.chunks_exact(length).enumerate() {
-                for (x, &y) in tile[column..].iter_mut().step_by(inner).zip(&row[at..at + count]) {
-                    *x = y;
-                }
-            }
+            gather(block, length, at, count, tile);
             line += count;
         }
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+
+    use super::*;
+
+    #[test]
+    fn threads_change_nothing() {
+        let signature = Signature::default();
+        for dims in [&[7][..], &[5, 6], &[16, 33], &[3, 18, 5], &[2, 1, 19]] {
+            let size = dims.iter().product::<usize>();
+            let from: Vec<_> = (0..4 * size).map(|i| Complex::new((i % 23) as f64 * 0.37, (i % 7) as f64)).collect();
+            let transformed = |threads: usize| {
+                let pool = ThreadPool::new("test", threads);
+                let ctx = RawContext::new("fft", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+                let mut to = vec![Complex::new(f64::NAN, f64::NAN); from.len()];
+                all(&ctx, &from, &mut to, dims, Way { inverse: true, scale: Some(0.5) }).unwrap();
+                to
+            };
+            // Blocks by themselves, and all of one dimension before the next.
+            let (alone, shared) = (transformed(1), transformed(8));
+            assert_eq!(alone, shared, "{dims:?}");
+            // The first of each transform is the sum.
+            for (from, to) in from.chunks_exact(size).zip(alone.chunks_exact(size)) {
+                assert!((from.iter().sum::<Complex<f64>>() * 0.5 - to[0]).norm() < 1e-9, "{dims:?}");
+            }
+            if let [rows, columns] = *dims {
+                let (k, l) = (rows - 2, columns - 1);
+                let angle = |i: usize| {
+                    let turns = (k * (i / columns)) as f64 / rows as f64 + (l * (i % columns)) as f64 / columns as f64;
+                    Complex::from_polar(0.5, std::f64::consts::TAU * turns)
+                };
+                let expected: Complex<f64> = (0..size).map(|i| from[i] * angle(i)).sum();
+                assert!((expected - alone[k * columns + l]).norm() < 1e-9, "{dims:?}");
+            }
+        }
+    }
 }

@@ -52,10 +52,7 @@ where
     let (from, to) = (input.as_slice::<Complex<T>>()?, output.as_mut_slice()?);
     if !from.is_empty() {
         let scale = inverse.then(|| T::reciprocal(transformed.iter().product()));
-        along::rows(ctx, from, to, dims[dims.len() - 1], Way { inverse, scale })?;
-        for axis in dims.len() - rank..dims.len() - 1 {
-            along::axis(ctx, to, dims, axis, Way { inverse, scale: None })?;
-        }
+        along::all(ctx, from, to, transformed, Way { inverse, scale })?;
     }
     ctx.set_output_at(0, output)
 }

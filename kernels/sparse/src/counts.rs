@@ -1,7 +1,7 @@
 //! DenseCountSparseOutput, SparseCountSparseOutput, RaggedCountSparseOutput.
 
 use kernlink::dtype::Number;
-use kernlink::error::Result;
+use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
@@ -44,28 +44,25 @@ impl Counter<'_> {
         let numbers = i64s(self.values)?;
         ensure!(numbers.iter().all(|&value| value >= 0), InvalidArgument, "Input values must all be non-negative");
         let within = |&value: &i64| self.max < 0 || value < self.max;
-        let kept = numbers.iter().enumerate().filter(|(_, value)| within(value));
-        let mut order: Vec<(usize, i64, usize)> = scratch::collected(kept.map(|(n, &value)| (row(n), value, n)))?;
-        // In their order within a value, in which weights are added.
-        order.sort_unstable();
-        let groups = || order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let total = groups().count();
+        let kept =
+            || numbers.iter().enumerate().filter(|(_, value)| within(value)).map(|(n, &value)| (row(n), value, n));
+        let greatest = numbers.iter().copied().filter(within).max().unwrap_or(0);
         let weights = self.weights.as_slice::<T>()?;
         let weight = |n: usize| weights.get(n).copied().unwrap_or(T::ONE);
+        let places = usize::try_from(greatest).ok().filter(|&value| value < numbers.len().max(LEAST_PLACES));
+        let found = match places {
+            Some(greatest) if kept().is_sorted_by_key(|(row, ..)| row) => by_places(kept(), greatest + 1, weight)?,
+            _ => by_order(scratch::collected(kept())?, weight)?,
+        };
         let columns = if rows.is_some() { 2 } else { 1 };
-        let mut indices = ctx.allocate_output_at(0, [total, columns])?;
-        let mut counts = ctx.allocate_output_at(1, [total])?;
+        let mut indices = ctx.allocate_output_at(0, [found.len(), columns])?;
+        let mut counts = ctx.allocate_output_at(1, [found.len()])?;
         let slots = indices.as_mut_slice::<i64>()?.chunks_exact_mut(columns);
-        for ((group, index), count) in groups().zip(slots).zip(counts.as_mut_slice::<T>()?) {
-            let (row, value, _) = group[0];
+        for ((&(row, value, sum), index), count) in found.iter().zip(slots).zip(counts.as_mut_slice::<T>()?) {
             index[0] = row as i64;
             index[columns - 1] = value;
-            *count = match self.binary {
-                true => T::ONE,
-                false => group.iter().fold(T::ZERO, |sum, &(_, _, n)| sum.wrapping_add(weight(n))),
-            };
+            *count = if self.binary { T::ONE } else { sum };
         }
-        let greatest = order.iter().map(|&(_, value, _)| value).max().unwrap_or(0);
         let size = if self.max >= 0 { self.max } else { greatest.saturating_add(1).max(self.min) };
         ctx.set_output_at(0, indices)?;
         ctx.set_output_at(1, counts)?;
@@ -77,6 +74,67 @@ impl Counter<'_> {
             },
         )
     }
+}
+
+/// Values below this are counted by their places, however few there are.
+const LEAST_PLACES: usize = 1024;
+
+/// The sum of each value's weights in each row, of values with their rows and numbers, whatever their order. Weights are added in
+/// the order of the numbers.
+fn by_order<T: Number>(
+    mut kept: Vec<(usize, i64, usize)>,
+    weight: impl Fn(usize) -> T,
+) -> Result<Vec<(usize, i64, T)>> {
+    kept.sort_unstable();
+    let mut found = Vec::new();
+    for group in kept.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let sum = group.iter().fold(T::ZERO, |sum, &(.., n)| sum.wrapping_add(weight(n)));
+        scratch::push(&mut found, (group[0].0, group[0].1, sum))?;
+    }
+    Ok(found)
+}
+
+/// The same of rows one after the other, whose values have a place each.
+fn by_places<T: Number>(
+    kept: impl Iterator<Item = (usize, i64, usize)>,
+    places: usize,
+    weight: impl Fn(usize) -> T,
+) -> Result<Vec<(usize, i64, T)>> {
+    let mut sums: Vec<T> = scratch::filled(T::ZERO, places)?;
+    let mut is_found: Vec<bool> = scratch::filled(false, places)?;
+    let (mut found, mut values) = (Vec::new(), Vec::new());
+    let mut finish = |row: usize, values: &mut Vec<usize>, sums: &mut [T], is_found: &mut [bool]| -> Result<()> {
+        found.try_reserve(values.len()).map_err(|_| Error::resource_exhausted("no memory for the counts"))?;
+        let mut add = |value: usize| {
+            found.push((row, value as i64, std::mem::replace(&mut sums[value], T::ZERO)));
+        };
+        // Many values of a row are found in their places faster than they are sorted.
+        if values.len() >= places / 8 {
+            (0..places).filter(|&value| std::mem::take(&mut is_found[value])).for_each(add);
+        } else {
+            values.sort_unstable();
+            values.iter().for_each(|&value| {
+                is_found[value] = false;
+                add(value);
+            });
+        }
+        values.clear();
+        Ok(())
+    };
+    let mut current = 0;
+    for (row, value, n) in kept {
+        if row != current {
+            finish(current, &mut values, &mut sums, &mut is_found)?;
+            current = row;
+        }
+        let value = value as usize;
+        if !std::mem::replace(&mut is_found[value], true) {
+            scratch::push(&mut values, value)?;
+        }
+        sums[value] = sums[value].wrapping_add(weight(n));
+    }
+    finish(current, &mut values, &mut sums, &mut is_found)?;
+    Ok(found)
 }
 
 macro_rules! counter {
@@ -152,4 +210,23 @@ fn ragged_count<output_type: Number>(
     ensure!(splits.is_sorted(), InvalidArgument, "Splits must be sorted");
     let row = |n: usize| splits.partition_point(|&split| split <= n as i64) - 1;
     counter.count::<output_type>(ctx, row, Some(splits.len() as i64 - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_as_orders_do() {
+        for places in [1, 7, 40, 1000] {
+            for per_row in [1, 5, 60] {
+                let kept = (0..200usize).map(|n| (n / per_row * 2, (n * n * 31 % places) as i64, n));
+                // Sums that depend on the order.
+                let weight = |n: usize| 1.0 / (n as f32 + 3.0);
+                let expected = by_order(kept.clone().collect(), weight).unwrap();
+                assert_eq!(by_places(kept, places, weight).unwrap(), expected, "{places} places, {per_row} a row");
+            }
+        }
+        assert!(by_places(std::iter::empty(), 9, |_| 1i64).unwrap().is_empty());
+    }
 }
