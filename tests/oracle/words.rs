@@ -70,7 +70,8 @@ fn pairs_of_words_are_those_of_tensorflow() {
     let runs = Runs::read();
     let path = std::env::temp_dir().join(format!("kernlink-words-{}", std::process::id()));
     for name in runs.names("Skipgram") {
-        fs::write(&path, runs.values[&format!("{name}/text")].to_scalar::<TString>().unwrap()).unwrap();
+        let text = runs.values[&format!("{name}/text")].to_scalar::<TString>().unwrap();
+        fs::write(&path, text.as_bytes()).unwrap();
         let mut node = runs.graph.node.iter().find(|node| node.name == format!("{name}/op")).unwrap().clone();
         let file = AttrValue::String(path.to_str().unwrap().into());
         node.attr.insert("filename".to_owned(), proto::attr_to_proto(&file).unwrap());

@@ -373,9 +373,6 @@ impl<'o> Column<'o> {
 
     /// Sets values to a default, a scalar.
     fn fill(&mut self, range: std::ops::Range<usize>, default: &Tensor) -> Result<()> {
-        if range.is_empty() {
-            return Ok(());
-        }
         match self {
             Column::Double(places) => places[range].fill(default.to_scalar()?),
             Column::Float(places) => places[range].fill(default.to_scalar()?),

@@ -108,13 +108,7 @@ pub(super) fn take<'m>(rest: &mut &'m [u8], length: u64, what: &str) -> Result<&
     Ok(taken)
 }
 
-#[inline]
 pub(super) fn varint(rest: &mut &[u8], what: &str) -> Result<u64> {
-    // Most are one byte.
-    if let [byte @ 0..0x80, tail @ ..] = *rest {
-        *rest = tail;
-        return Ok(u64::from(*byte));
-    }
     read_varint(rest).map_err(|_| malformed(what))
 }
 
