@@ -93,6 +93,11 @@ impl Volumes {
         };
         let strides = spatial("strides", five(attrs, "strides")?, code)?;
         ensure!(strides.iter().all(|&stride| stride > 0), InvalidArgument, "strides {strides:?} must be positive");
+        ensure!(
+            strides.iter().all(|&stride| i32::try_from(stride).is_ok()),
+            InvalidArgument,
+            "strides {strides:?} are out of range for an int32"
+        );
         let padding: String = attrs.required("padding")?;
         Ok(Volumes { windows, strides, padding: Padding::new(&padding, &[], TensorFormat::Nhwc, 5)? })
     }

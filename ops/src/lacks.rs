@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn the_reason_depends_on_whose_op_it_is() {
         let reason = |op| lacks(op).unwrap_or("?");
-        assert!(reason("Skipgram").starts_with("TensorFlow has it, but Kernlink lacks it"));
+        assert!(reason("SqlDataset").starts_with("TensorFlow has it, but Kernlink lacks it"));
         for (op, library) in [
             ("TFText>FastWordpieceTokenizeWithOffsets", "TensorFlow Text"),
             ("SentencepieceTokenizeOp", "TensorFlow Text"),

@@ -40,7 +40,9 @@ def cases():
     from_graph = lambda ds, graph: texts(wrap(ds, raw_ops.DatasetFromGraph(graph_def=graph)))
     for tag, make in pipelines():
         yield case("DatasetToGraphV2", "string", f"{tag}-and-back", lambda: from_graph(make(), to_graph(make())))
-        yield case("DatasetFingerprint", "uint64", tag, lambda: [tf.bitcast(raw_ops.DatasetFingerprint(input_dataset=variant(make())), tf.int64)])
+        # Of several functions TensorFlow's own number is not that of the same graph another time.
+        if tag not in ("branches", "chosen", "group"):
+            yield case("DatasetFingerprint", "uint64", tag, lambda: [tf.bitcast(raw_ops.DatasetFingerprint(input_dataset=variant(make())), tf.int64)])
         yield case("ComputeBatchSize", "int64", tag, lambda: [raw_ops.ComputeBatchSize(input_dataset=variant(make()))])
 
         def theirs():

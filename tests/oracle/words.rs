@@ -68,7 +68,8 @@ fn vocabulary(answer: &[&Tensor]) -> Vec<(i32, TString)> {
 #[test]
 fn pairs_of_words_are_those_of_tensorflow() {
     let runs = Runs::read();
-    let path = std::env::temp_dir().join(format!("kernlink-words-{}", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
     for name in runs.names("Skipgram") {
         let text = runs.values[&format!("{name}/text")].to_scalar::<TString>().unwrap();
         fs::write(&path, text.as_bytes()).unwrap();
@@ -99,7 +100,6 @@ fn pairs_of_words_are_those_of_tensorflow() {
         }
         assert!(run > 1, "{name}");
     }
-    fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -217,6 +217,11 @@ impl<T: Send + 'static> Work<T> {
             if self.phase.compare_exchange(RUNNING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                 return;
             }
+            // It was woken meanwhile, perhaps by itself, so that what waits for the thread has a turn.
+            if let Some(pool) = self.pool.clone().filter(|pool| pool.threads() > 1) {
+                self.phase.store(QUEUED, Ordering::SeqCst);
+                return pool.spawn_behind(self.step, move || self.run());
+            }
         }
     }
 }

@@ -25,6 +25,11 @@ impl Jobs {
         self.waiting.push_back(job);
     }
 
+    /// Adds one that comes after those that wait already.
+    pub(super) fn push_behind(&mut self, job: Job) {
+        self.waiting.push_front(job);
+    }
+
     /// Takes one: of those for `step`, if one is named.
     pub(super) fn take(&mut self, step: Option<i64>) -> Option<Job> {
         let is_due = |job: &Job| step.is_none_or(|step| job.step == step);
@@ -60,5 +65,14 @@ mod tests {
         // Three were taken.
         assert!((4..OLDEST).all(|_| taken(None).is_some_and(|step| step > 30)));
         assert_eq!([taken(None), taken(None)], [Some(0), Some(37)]);
+    }
+    #[test]
+    fn what_gives_way_comes_after_the_others() {
+        let mut jobs = Jobs::default();
+        let job = |step| Job { step, work: Box::new(|| {}) };
+        jobs.push(job(1));
+        jobs.push_behind(job(2));
+        jobs.push(job(3));
+        assert_eq!([(); 4].map(|()| jobs.take(None).map(|job| job.step)), [Some(3), Some(1), Some(2), None]);
     }
 }

@@ -129,12 +129,21 @@ impl ThreadPool {
 
     /// Has a thread of the pool run `work`, or the one that called for the run of `step` while it waits for that.
     pub(crate) fn spawn(&self, step: i64, work: impl FnOnce() + Send + 'static) {
+        self.spawn_by(Jobs::push, step, work);
+    }
+
+    /// The same for what gives way to all that waits for a thread already.
+    pub(crate) fn spawn_behind(&self, step: i64, work: impl FnOnce() + Send + 'static) {
+        self.spawn_by(Jobs::push_behind, step, work);
+    }
+
+    fn spawn_by(&self, push: fn(&mut Jobs, Job), step: i64, work: impl FnOnce() + Send + 'static) {
         if !self.shared.can_work() {
             return work();
         }
         {
             let mut jobs = lock(&self.shared.jobs);
-            jobs.push(Job { step, work: Box::new(work) });
+            push(&mut jobs, Job { step, work: Box::new(work) });
             self.shared.signal.has_jobs(true);
         }
         self.shared.wake_for(Some(step));

@@ -67,7 +67,7 @@ pub(crate) fn stacked(elements: &[Element]) -> Result<Element> {
 pub(crate) async fn gathered(input: &mut Input, count: i64, cx: &Cx) -> Result<Vec<Element>> {
     let mut elements = Vec::new();
     while (elements.len() as u64) < count as u64 {
-        cx.check()?;
+        cx.go_on().await?;
         match input.next(cx).await? {
             Some(element) => scratch::push(&mut elements, element)?,
             None => break,
@@ -181,13 +181,13 @@ impl Transform for MappedBatch {
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         let (mut elements, mut failed, mut taken) = (Vec::new(), None, 0);
         while taken < self.0.size {
-            cx.check()?;
+            cx.go_on().await?;
             match input.next(cx).await {
                 Ok(Some(element)) => scratch::push(&mut elements, element)?,
                 Ok(None) => break,
                 Err(error) => {
                     // That this call has no more time is nobody else's error.
-                    cx.check()?;
+                    cx.go_on().await?;
                     failed.get_or_insert(error);
                 }
             }
@@ -230,7 +230,7 @@ impl Transform for Unbatch {
 
     async fn next<'a>(&'a self, rows: &'a mut Rows, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         while rows.at >= rows.count {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(element) = input.next(cx).await? else {
                 *rows = Rows::default();
                 return Ok(None);
@@ -396,7 +396,7 @@ impl Transform for Rebatch {
     async fn next<'a>(&'a self, rest: &'a mut Rest, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         let size = self.sizes[rest.turn % self.sizes.len()] as usize;
         while rest.rows < size && !input.is_over() {
-            cx.check()?;
+            cx.go_on().await?;
             if let Some(element) = input.next(cx).await? {
                 let rows = num_rows(&element)?;
                 if rows > 0 {

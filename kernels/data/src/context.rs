@@ -2,8 +2,10 @@
 //! threads.
 
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use kernlink::kernel::RawContext;
 use kernlink::step::{Background, Cancellation, Function, Step, Task, WeakBackground};
@@ -26,6 +28,8 @@ pub(crate) struct Shared {
     functions: Mutex<HashMap<usize, Instance>>,
     /// Cancelled when the iterator goes.
     gone: Cancellation,
+    /// How many elements were gone through ahead.
+    passed: AtomicU32,
 }
 
 impl Shared {
@@ -37,7 +41,7 @@ impl Shared {
     /// The same functions for what goes on after the end.
     fn afterwards(&self) -> Shared {
         let functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Shared { functions: Mutex::new(functions), gone: Cancellation::new() }
+        Shared { functions: Mutex::new(functions), ..Shared::default() }
     }
 
     fn function(&self, captured: &Arc<Captured>) -> Result<Arc<dyn Function>> {
@@ -142,6 +146,29 @@ impl Cx {
         }
         self.background.check()?;
         self.shared.gone.check()
+    }
+
+    /// As [`check`](Self::check), for who goes through elements of which none may come out for long. Where that goes on ahead,
+    /// others have the thread now and then: elements that are there already are made of what waits for it.
+    ///
+    /// # Errors
+    /// The reason why nobody is interested any more.
+    pub(crate) async fn go_on(&self) -> Result<()> {
+        const TURN: u32 = 64;
+        self.check()?;
+        if self.run.is_none() && self.shared.passed.fetch_add(1, Ordering::Relaxed) % TURN == TURN - 1 {
+            let mut has_waited = false;
+            poll_fn(|context| {
+                if has_waited {
+                    return Poll::Ready(());
+                }
+                has_waited = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+        Ok(())
     }
 
     /// Calls a function.

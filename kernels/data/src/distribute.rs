@@ -94,7 +94,7 @@ impl Transform for SparseBatch {
         let mut rows = Vec::new();
         let mut dense: Vec<i64> = scratch::collected(self.row_shape.iter().map(|&size| size.max(0)))?;
         while (rows.len() as u64) < self.size as u64 {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(mut element) = input.next(cx).await? else { break };
             let (Some(row), true) = (element.pop(), element.is_empty()) else {
                 bail!(InvalidArgument, "DenseToSparseBatchDataset only supports inputs with a single component.");

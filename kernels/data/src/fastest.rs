@@ -89,7 +89,7 @@ impl DatasetIterator for FastestIterator {
             for (index, input) in self.inputs.iter_mut().enumerate() {
                 let start = Instant::now();
                 let element = input.next(cx).await;
-                cx.check()?;
+                cx.go_on().await?;
                 note(&mut self.times[index], start.elapsed())?;
                 if index == 0 {
                     first = element;
@@ -304,7 +304,7 @@ impl DatasetIterator for BranchesIterator {
             if self.is_chosen() {
                 return element;
             }
-            cx.check()?;
+            cx.go_on().await?;
             // The first takes longer, whatever it is.
             if self.taken > 0 {
                 note(&mut self.times[self.branch], start.elapsed())?;

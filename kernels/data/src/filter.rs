@@ -36,7 +36,7 @@ impl Transform for Filter {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(element) = input.next(cx).await? else { return Ok(None) };
             if self.0.is_true(element.clone(), cx).await? {
                 return Ok(Some(element));
@@ -107,7 +107,7 @@ impl Transform for ByLastComponent {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(mut element) = input.next(cx).await? else { return Ok(None) };
             let stays = match element.pop() {
                 Some(last) if last.dtype() == DataType::Bool && last.num_elements() == 1 => last.as_slice::<bool>()?[0],

@@ -100,7 +100,7 @@ impl Transform for GroupByWindow {
 
     async fn next<'a>(&'a self, groups: &'a mut Groups, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             if let Some(open) = &mut groups.open {
                 match open.iterator.next(&cx.within(&open.dataset)?).await? {
                     Some(element) => return Ok(Some(element)),
@@ -224,7 +224,7 @@ impl Transform for GroupByReducer {
 
     async fn next<'a>(&'a self, reduced: &'a mut Reduced, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         while !reduced.is_complete {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(element) = input.next(cx).await? else {
                 reduced.is_complete = true;
                 reduced.left = reduced.states.keys().copied().collect();

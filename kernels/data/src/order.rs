@@ -87,7 +87,7 @@ impl Transform for Skip {
             *left -= input.pass(*left, cx)?;
         }
         while *left > 0 && !input.is_over() {
-            cx.check()?;
+            cx.go_on().await?;
             input.next(cx).await?;
             *left -= 1;
         }
@@ -139,7 +139,7 @@ impl Transform for Shard {
 
     async fn next<'a>(&'a self, at: &'a mut i64, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         while at.rem_euclid(self.count) != self.index && !input.is_over() {
-            cx.check()?;
+            cx.go_on().await?;
             *at += i64::from(input.next(cx).await?.is_some());
         }
         let element = input.next(cx).await?;
@@ -309,7 +309,7 @@ impl Transform for IgnoreErrors {
             if let Ok(element) = input.next(cx).await {
                 return Ok(element);
             }
-            cx.check()?;
+            cx.go_on().await?;
         }
     }
 
@@ -357,7 +357,7 @@ impl Transform for Unique {
         cx: &'a Cx,
     ) -> Result<Option<Element>> {
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(element) = input.next(cx).await? else { return Ok(None) };
             let [component] = element.as_slice() else { return Ok(Some(element)) };
             if keys.insert(key_of(component)?) {
@@ -418,7 +418,7 @@ impl Transform for Sampling {
 
     async fn next<'a>(&'a self, drawn: &'a mut Drawn, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(element) = input.next(cx).await? else { return Ok(None) };
             if kernlink_kernels_common::random_floats::uniform32(drawn.next()) < self.rate {
                 return Ok(Some(element));

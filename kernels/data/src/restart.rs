@@ -33,7 +33,7 @@ impl Transform for Repeat {
                 round.is_new = false;
                 return Ok(Some(element));
             }
-            cx.check()?;
+            cx.go_on().await?;
             if self.0 < 0 && round.is_new {
                 // Without elements it would never end.
                 return Ok(None);

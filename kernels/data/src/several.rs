@@ -142,7 +142,7 @@ impl SeveralIterator {
     async fn directed(&mut self, stops_at_empty: bool, cx: &Cx) -> Result<Option<Element>> {
         let Some((selector, inputs)) = self.inputs.split_first_mut() else { return Ok(None) };
         loop {
-            cx.check()?;
+            cx.go_on().await?;
             let Some(selected) = selector.next(cx).await? else { break };
             let index = match selected.as_slice() {
                 [index] if index.dtype() == DataType::Int64 && index.rank() == 0 => index.to_scalar::<i64>()?,

@@ -41,7 +41,7 @@ impl Shuffle {
     /// Takes elements in until the buffer is full; returns false if there is nothing, and never will be.
     async fn fill(&self, buffer: &mut Buffer, input: &mut Input, cx: &Cx) -> Result<bool> {
         while !input.is_over() && buffer.held < self.size {
-            cx.check()?;
+            cx.go_on().await?;
             let element = loop {
                 if let Some(element) = input.next(cx).await? {
                     break Some(element);
@@ -54,7 +54,7 @@ impl Shuffle {
                 if self.count != -1 && buffer.begun >= self.count {
                     break None;
                 }
-                cx.check()?;
+                cx.go_on().await?;
                 input.restart(cx)?;
             };
             if let Some(element) = element {

@@ -116,12 +116,12 @@ impl Windows {
     ) -> Result<Option<Vec<Element>>> {
         let span = self.span() as u64;
         while (buffer.len() as u64) < span && !input.is_over() {
-            cx.check()?;
+            cx.go_on().await?;
             match input.next(cx).await.transpose() {
                 Some(element) => {
                     if element.is_err() {
                         // That this call has no more time is nobody else's error.
-                        cx.check()?;
+                        cx.go_on().await?;
                     }
                     buffer.push_back(element);
                 }
@@ -138,7 +138,7 @@ impl Windows {
         if self.shift >= there {
             buffer.clear();
             for _ in there..self.shift {
-                cx.check()?;
+                cx.go_on().await?;
                 if input.is_over() {
                     break;
                 }

@@ -95,7 +95,7 @@ impl Decode {
                 "Trying to decode {format} format using DecodeBmp op. Use `decode_{}` or `decode_image` instead.",
                 format!("{format}").to_ascii_lowercase()
             ),
-            Kind::Crop if matches!(format, Format::Png | Format::Gif | Format::Bmp) => {
+            Kind::Crop if matches!(format, Format::Png | Format::Gif | Format::Bmp | Format::Jxl) => {
                 bail!(InvalidArgument, "DecodeAndCropJpeg operation can run on JPEG only, but detected {format}.")
             }
             kind if format == Format::Bmp && !matches!(kind, Kind::Bmp | Kind::Image) => bail!(
@@ -243,7 +243,7 @@ impl Decode {
         self.fill(ctx, shape, |_, out| file.decode(count, out))
     }
 
-    /// The first image, as one of three dimensions by whatever op.
+    /// The first image.
     #[cfg(feature = "jxl")]
     fn jxl(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
         ensure!(self.dtype == DataType::Uint8, InvalidArgument, "JXL only supports uint8 for dtype");
@@ -255,7 +255,8 @@ impl Decode {
             self.channels,
             file.channels
         );
-        self.fill(ctx, Shape::from([file.rows, file.columns, file.channels]), |_, out| file.decode(out))
+        let shape = self.shape_of([file.rows, file.columns, file.channels]);
+        self.fill(ctx, shape, |_, out| file.decode(out))
     }
 
     #[cfg(not(feature = "jxl"))]

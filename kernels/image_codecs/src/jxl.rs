@@ -8,7 +8,7 @@ use kernlink::{Error, Result, ensure};
 
 /// The number of samples from which on a file is refused. The decoder has as much memory for each as its numbers take, which are of
 /// four bytes, a few times over.
-const TOO_MANY_SAMPLES: usize = 1 << 28;
+const TOO_MANY_SAMPLES: usize = 1 << 26;
 
 /// A file whose header was read.
 pub(crate) struct Jxl<'a> {

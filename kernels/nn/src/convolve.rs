@@ -1,4 +1,4 @@
-//! Two-dimensional convolution of checked operands, channels last.
+//! Convolution of images or volumes, of checked operands, channels last.
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
 //! and padding is a pointer to zeros, so that nothing is copied. [`grouped`] does groups of few channels. Other dtypes gather
@@ -313,7 +313,7 @@ fn run_tiles(
     };
     // A block's input stays in the second-level cache while all panels pass over it.
     const BLOCK_ELEMENTS: usize = 32 * 1024;
-    let steps = geometry.planes.stride * geometry.rows.stride * columns.stride;
+    let steps = geometry.planes.stride.saturating_mul(geometry.rows.stride).saturating_mul(columns.stride);
     let reuse = geometry.taps().min(steps).max(1);
     let block = (BLOCK_ELEMENTS / (geometry.in_depth * reuse).max(1)).clamp(4 * ROWS, 64 * ROWS) / ROWS * ROWS;
     // Equal blocks for all threads: what a pixel's result is does not depend on its block.

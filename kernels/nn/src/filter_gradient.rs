@@ -1,4 +1,4 @@
-//! The gradient of the filter of a two-dimensional convolution, channels last: a product of matrices, the patches of the input,
+//! The gradient of the filter of a convolution of images or volumes, channels last: a product of matrices, the patches of the input,
 //! transposed, and what flows back. [Another way](super::filter_lines) gathers no patches.
 
 use std::ops::Range;

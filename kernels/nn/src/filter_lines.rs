@@ -94,7 +94,10 @@ pub(super) fn by_lines(
     let chunks = if is_near { 1 } else { patch.div_ceil(CHUNK_ROWS).next_multiple_of(8).min(tiles) };
     let parts = MOST_PARTS.div_ceil(chunks).min(pixels / PART_PIXELS).max(pixels / LONGEST_PART);
     // What is turned and packed at a time, for all pieces of work.
-    let shares = plan.turned_len().saturating_add(gradient.len()).div_ceil(SCRATCH_ELEMENTS).clamp(1, units);
+    let shares = plan.turned_len().saturating_add(gradient.len()).div_ceil(SCRATCH_ELEMENTS);
+    // A share of less than a plane would turn all planes that it sees, again and again.
+    let planes = if geometry.is_flat() || plan.is_product { 1 } else { geometry.planes.window * geometry.rows.output };
+    let shares = shares.clamp(1, (units / planes).max(1));
     let shares = if is_near { 1 } else { shares };
     let parts = parts.min(PARTS_ELEMENTS / output.len()).clamp(1, units / shares);
     let rows_of = |chunk: usize| {

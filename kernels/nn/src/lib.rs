@@ -40,6 +40,7 @@ mod space;
 mod transformed_conv;
 mod vector;
 mod volume;
+mod volume_patches;
 mod volume_pool;
 mod winograd;
 

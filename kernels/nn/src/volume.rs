@@ -13,6 +13,7 @@ use super::convolve::Convolve;
 use super::convolve_grad::of_input;
 use super::narrow::{computed, gradient, widened};
 use super::space::Geometry;
+use super::volume_patches;
 
 /// The sizes of a convolution by a filter with so many output channels.
 fn geometry(windows: &Windows, out_depth: usize) -> Geometry {
@@ -79,6 +80,10 @@ fn to_input<T: Computed<Wide: Convolve>>(volumes: &Volumes, ctx: &mut RawContext
     ensure_shape("out_backprop", back.shape(), &windows.output(depth)?)?;
     let mut output = ctx.allocate_output_at(0, shape)?;
     gradient::<T>(ctx, [filter, back], &mut output, |filter, back, output| {
+        if volume_patches::is_better(&windows) {
+            let target = output.as_mut_slice::<T::Wide>()?;
+            return volume_patches::add_patches(ctx, &windows, filter.as_slice()?, back.as_slice()?, target);
+        }
         of_input::<T::Wide>(ctx, &geometry(&windows, depth), filter, back, output)
     })?;
     ctx.set_output_at(0, output)

@@ -3,9 +3,9 @@
 //! Bytes become words of two neighbours along the inner dimension, each of 16 bits. The right operand lies in panels of columns,
 //! the left in blocks of rows; a tile of the product, as many rows and columns, stays in registers.
 
-use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
+use kernlink::{Result, ensure};
 use kernlink_kernels_common::gemm::Matrix;
 use kernlink_kernels_common::int8::Byte;
 
@@ -38,6 +38,7 @@ impl Panels {
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(crate) fn new<B: Byte>(ctx: &RawContext<'_>, b: Matrix<'_, B>, k: usize, n: usize) -> Result<Panels> {
+        ensure!(are_available(), Internal, "this processor has no products of pairs");
         let depth = k.div_ceil(2);
         let mut words: Vec<Words> = scratch::zeros(depth.saturating_mul(n.div_ceil(COLUMNS)))?;
         if depth == 0 {

@@ -47,7 +47,7 @@ fn values_between(counts: &[i64], width: f32, start: f32, [from, to]: [f32; 2]) 
     let mut sum = 0.0;
     let mut from = from.max(start);
     while from < to {
-        // As unsigned: what is below the first part cannot be.
+        // What is below the first part was raised to it above.
         let Some(&count) = counts.get(place(from, start, width) as usize) else { break };
         sum += count as f32 * ((to - from).min(width) / width);
         let next = from + width;
@@ -210,7 +210,7 @@ impl OpKernel<CalibrationStatisticsSaver> for SaverKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, CalibrationStatisticsSaver>) -> Result<()> {
-        // Whoever panicked left counts.
+        // Counts are whole even if a run panicked.
         let mut all = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
         for (index, (id, method)) in self.values.iter().enumerate() {
             let end = |input: usize, name: &str| -> Result<f32> {

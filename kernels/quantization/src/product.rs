@@ -17,7 +17,7 @@ enum Prepared {
     Plain,
 }
 
-/// Rows of the left operand, and columns of the right, for which the right is worth to be prepared.
+/// Rows of the left operand, and columns of the right, for which the right is worth preparing.
 const FEW: usize = 4;
 
 /// The right operand of products, prepared.

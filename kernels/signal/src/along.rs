@@ -117,8 +117,8 @@ pub(crate) fn all<T: Real>(
     let plans: Vec<_> = dims.iter().map(|&length| T::plans().complex(length, way.inverse)).collect();
     let costs = dims.iter().map(|&length| cost(length) + 1).sum();
     ctx.try_parallel_chunks(to, size, costs, |first, to| {
-        let longest = dims[..last].iter().max().copied().unwrap_or(0);
-        let mut tile = scratch::zeros(longest * TILE)?;
+        let tiles = (0..last).map(|at| dims[at] * TILE.min(dims[at + 1..].iter().product()));
+        let mut tile = scratch::zeros(tiles.max().unwrap_or(0))?;
         let lens = plans[..last].iter().map(|plan| plan.get_inplace_scratch_len());
         let most = lens.chain([plans[last].get_immutable_scratch_len()]).max().unwrap_or(0);
         let mut space = scratch::zeros(most)?;
@@ -168,7 +168,7 @@ pub(crate) fn axis<T: Real>(
     let plan = T::plans().complex(length, way.inverse);
     if data.len() / (length * inner) >= ctx.threads() {
         return ctx.try_parallel_chunks(data, length * inner, cost(length) + 1, |_, data| {
-            let mut tile = scratch::zeros(length * TILE)?;
+            let mut tile = scratch::zeros(length * TILE.min(inner))?;
             let mut space = scratch::zeros(plan.get_inplace_scratch_len())?;
             for block in data.chunks_exact_mut(length * inner) {
                 columns(&*plan, block, inner, &mut tile, &mut space);
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_change_nothing() {
+    fn threads_change_roundings_at_most() {
         let signature = Signature::default();
         for dims in [&[7][..], &[5, 6], &[16, 33], &[3, 18, 5], &[2, 1, 19]] {
             let size = dims.iter().product::<usize>();
@@ -236,7 +236,9 @@ mod tests {
             };
             // Blocks by themselves, and all of one dimension before the next.
             let (alone, shared) = (transformed(1), transformed(8));
-            assert_eq!(alone, shared, "{dims:?}");
+            // What transforms rows takes two at a time, and the last one otherwise.
+            let differences = alone.iter().zip(&shared).map(|(a, b)| (a - b).norm());
+            assert!(differences.fold(0.0, f64::max) < 1e-10, "{dims:?}");
             // The first of each transform is the sum.
             for (from, to) in from.chunks_exact(size).zip(alone.chunks_exact(size)) {
                 assert!((from.iter().sum::<Complex<f64>>() * 0.5 - to[0]).norm() < 1e-9, "{dims:?}");

@@ -86,15 +86,17 @@ pub struct SnapshotNestedDatasetReader;
 )]
 pub struct SnapshotChunkDataset;
 
-/// The files of a snapshot that several processes write: `chunks/chunk_STREAM_INDEX_ELEMENTS`, by their indices, then by their
-/// streams. It waits for more until there is a file `DONE`; a file `ERROR` says why there are none.
+/// The files of a snapshot that several processes write, by their indices, then by their streams.
+///
+/// They are called `chunks/chunk_STREAM_INDEX_ELEMENTS`. It waits for more until there is a file `DONE`; a file `ERROR` says why
+/// there are none.
 #[register_op(
     attr("output_types: list(type) >= 1", "One string."),
     attr("output_shapes: list(shape) >= 1", "That of a scalar."),
     input("snapshot_path: string", "The folder of the snapshot."),
     output("handle: variant", "The dataset, whose elements are names of files, for `SnapshotChunkDataset`."),
     stateful,
-    shape_fn = shapes::scalar_shape,
+    shape_fn = |c| with_scalars(c, &[0]),
 )]
 pub struct ListSnapshotChunksDataset;
 

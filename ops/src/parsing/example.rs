@@ -1,7 +1,8 @@
 //! Examples: named features, each a list of strings, floats or integers.
 
+use kernlink::shape::PartialShape;
 use kernlink::shape_inference::InferenceContext;
-use kernlink::{Result, shape::PartialShape};
+use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use crate::shapes::{ExampleAttrs, FeatureShapes};
@@ -125,6 +126,13 @@ fn parse_single_example_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         ragged_split_types: &[],
     };
     attrs.check()?;
+    let num_sparse: i64 = c.attr("num_sparse")?;
+    ensure!(
+        num_sparse == attrs.sparse,
+        InvalidArgument,
+        "len(sparse_keys) ({}) must equal num_sparse ({num_sparse})",
+        attrs.sparse
+    );
     let example = c.with_rank(c.input(0), 0)?;
     let mut outputs = FeatureShapes::new(c);
     outputs.sparse(attrs.sparse_types.len(), example, 1);

@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// Passes values on, with their range and how many of them lie where in it.
 ///
 /// Parts of the range are as wide as a power of two, and begin at a multiple of it.
@@ -34,7 +36,8 @@ pub struct CustomAggregator;
         "How the range of each will be chosen: by what is greatest, by the average (2), by the histogram (3 to 6)."
     ),
     attr("output_file_path: string", "The file."),
-    stateful
+    stateful,
+    shape_fn = shapes::no_outputs,
 )]
 pub struct CalibrationStatisticsSaver;
 

@@ -104,9 +104,25 @@ impl Parts {
                 drop(state);
                 drop(late);
             };
-            let alarm = Alarm::at(deadline, forget);
-            let replaced = self.lock().insert(id, Part::Waits { part, _alarm: alarm });
-            drop(replaced);
+            let alarm = Alarm::at(deadline, forget.clone());
+            let mut state = self.lock();
+            // Whose part it is may have come meanwhile.
+            let unneeded = match state.get(&id) {
+                Some(Part::Awaited(_)) => {
+                    state.insert(id, Part::Came(part));
+                    Some(alarm)
+                }
+                Some(_) => bail!(AlreadyExists, "Multiple tensors returned for same batch key."),
+                None => {
+                    state.insert(id, Part::Waits { part, _alarm: alarm });
+                    None
+                }
+            };
+            drop(state);
+            if unneeded.is_none() && Instant::now() >= deadline {
+                // The alarm may have rung before there was something to forget.
+                forget();
+            }
             Ok(())
         });
         self.changed.wake_all();

@@ -266,8 +266,8 @@ impl Entropy for Progressive {
         let Some(after) = *self.after.get_or_insert_with(|| source.size_behind_codes()) else { return Ok(0) };
         let mut reader = FastReader::new(source, self.bits);
         let done = self.ac().run(&mut reader, after, blocks, set)?;
-        // No marker is met before the one that is after the scan.
-        let Some((count, bits)) = reader.end() else { return Ok(0) };
+        // No marker is met before the one that is after the scan, where this ends.
+        let Some((count, bits)) = reader.end() else { return Err(Stop::Error("a marker is amid a scan")) };
         source.advance(count);
         source.commit();
         self.bits = bits;
