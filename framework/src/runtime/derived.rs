@@ -42,7 +42,8 @@ impl Functions {
     pub(super) fn retain(&self, names: &[&str]) -> HashSet<String> {
         let mut derived = lock(&self.derived);
         let before = self.graph();
-        let mut kept: Vec<&str> = names.to_vec();
+        let brought: Vec<String> = lock(&self.brought).keys().cloned().collect();
+        let mut kept: Vec<&str> = names.iter().copied().chain(brought.iter().map(String::as_str)).collect();
         let mut open: Vec<&Derived> = derived.values().collect();
         let mut reached = before.functions_called(&kept);
         // What is derived may be of what was derived.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use prost::Message;
 
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
+use super::library::name_of;
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions};
 use super::turns::Turns;
@@ -165,7 +166,11 @@ impl Functions {
         // Nothing else adds functions meanwhile.
         let _derived = lock(&self.derived);
         let known = self.graph();
-        if let Some(more) = known.with_functions_of(graph)? {
+        let more = known.with_functions_of(graph)?;
+        let mut brought = lock(&self.brought);
+        // What somebody adds stays when what had brought it goes.
+        graph.function_names().into_iter().for_each(|name| _ = brought.remove(name));
+        if let Some(more) = more {
             *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
         }
         Ok(())
@@ -180,6 +185,9 @@ impl Functions {
         let _derived = lock(&self.derived);
         let mut more = Graph::clone(&self.graph());
         more.add_functions(functions)?;
+        let mut brought = lock(&self.brought);
+        // What somebody adds stays when what had brought it goes.
+        functions.iter().for_each(|function| _ = brought.remove(name_of(function)));
         *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(more);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, Weak};
 
-use super::functions::{Functions, Scope, outlived};
+use super::functions::{Derived, Functions, Scope, outlived};
 use crate::error::{Error, Result};
 use crate::graph::{FunctionBody, Graph, are_same_functions};
 use crate::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, attr_value};
@@ -101,12 +101,14 @@ impl Drop for BroughtFunctions {
         let Some(functions) = self.library.upgrade() else { return };
         let mut gone = HashSet::new();
         {
-            let _derived = lock(&functions.derived);
+            let mut derived = lock(&functions.derived);
             let mut counts = lock(&functions.brought);
             for name in &self.names {
                 match counts.get_mut(name) {
+                    // Somebody has added it since.
+                    None => {}
                     Some(count) if *count > 1 => *count -= 1,
-                    _ => {
+                    Some(_) => {
                         counts.remove(name);
                         gone.insert(name.clone());
                     }
@@ -114,6 +116,15 @@ impl Drop for BroughtFunctions {
             }
             if gone.is_empty() {
                 return;
+            }
+            // What was derived of them goes, too, and what was derived of that.
+            while let Some(added) = {
+                let of_gone = |derived: &Derived| derived.calls.iter().any(|call| gone.contains(call));
+                let added: Vec<String> =
+                    derived.extract_if(|_, derived| of_gone(derived)).flat_map(|(_, derived)| derived.added).collect();
+                (!added.is_empty()).then_some(added)
+            } {
+                gone.extend(added);
             }
             let mut others = Graph::clone(&functions.graph());
             gone.iter().for_each(|name| _ = others.remove_function(name));
@@ -123,7 +134,7 @@ impl Drop for BroughtFunctions {
     }
 }
 
-fn name_of(function: &FunctionDef) -> &str {
+pub(super) fn name_of(function: &FunctionDef) -> &str {
     function.signature.as_ref().map_or("", |signature| &signature.name)
 }
 

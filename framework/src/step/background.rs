@@ -218,7 +218,7 @@ impl<T: Send + 'static> Work<T> {
                 return;
             }
             // It was woken meanwhile, perhaps by itself, so that what waits for the thread has a turn.
-            if let Some(pool) = self.pool.clone().filter(|pool| pool.threads() > 1) {
+            if let Some(pool) = self.pool.clone().filter(|pool| pool.can_work()) {
                 self.phase.store(QUEUED, Ordering::SeqCst);
                 return pool.spawn_behind(self.step, move || self.run());
             }

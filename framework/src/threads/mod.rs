@@ -132,6 +132,11 @@ impl ThreadPool {
         self.spawn_by(Jobs::push, step, work);
     }
 
+    /// Whether threads can work, or could be started if they were needed.
+    pub(crate) fn can_work(&self) -> bool {
+        self.shared.can_work()
+    }
+
     /// The same for what gives way to all that waits for a thread already.
     pub(crate) fn spawn_behind(&self, step: i64, work: impl FnOnce() + Send + 'static) {
         self.spawn_by(Jobs::push_behind, step, work);

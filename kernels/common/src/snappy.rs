@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use kernlink::tensor::scratch;
-use kernlink::{Error, Result, ensure};
+use kernlink::{Code, Error, Result, ensure};
 
 /// How many bytes are compressed at a time: as many as TensorFlow reads at a time.
 const BLOCK: usize = 256 << 10;
@@ -41,13 +41,10 @@ impl<R: Read> Blocks<R> {
         if compressed.len() as u64 != u64::from(length) {
             return Err(damaged("a block was cut"));
         }
-        let size = snap::raw::decompress_len(&compressed).map_err(|error| damaged(&error.to_string()))?;
-        // What no block of so many bytes can hold is not asked memory for.
-        if size > compressed.len().saturating_mul(64) {
-            return Err(damaged("a block says that it holds more than it can"));
-        }
-        self.block =
-            snap::raw::Decoder::new().decompress_vec(&compressed).map_err(|error| damaged(&error.to_string()))?;
+        self.block = decompress(&compressed).map_err(|error| match error.code() {
+            Code::ResourceExhausted => io::Error::new(io::ErrorKind::OutOfMemory, error),
+            _ => damaged(error.message()),
+        })?;
         self.at = 0;
         Ok(true)
     }
@@ -88,6 +85,24 @@ pub fn compress(bytes: &[u8]) -> Result<Vec<u8>> {
     );
     let length = encode(bytes, &mut block)?;
     scratch::copied(&block[..length])
+}
+
+/// What `bytes` are made of, by Snappy.
+///
+/// # Errors
+/// DATA_LOSS if they are not made by it; RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>> {
+    let damaged = |error: snap::Error| Error::new(Code::DataLoss, error.to_string());
+    let size = snap::raw::decompress_len(bytes).map_err(damaged)?;
+    // What no block of so many bytes can hold is not asked memory for: three of them make 64 at most.
+    ensure!(
+        size <= bytes.len().saturating_mul(22).saturating_add(64),
+        DataLoss,
+        "a block says that it holds more than it can"
+    );
+    let mut whole = scratch::zeros(size)?;
+    snap::raw::Decoder::new().decompress(bytes, &mut whole).map_err(damaged)?;
+    Ok(whole)
 }
 
 /// Writes what [`Blocks`] reads.

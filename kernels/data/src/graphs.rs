@@ -1,5 +1,6 @@
 //! Datasets as graphs: what they were made of, and what graphs make.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 
 use kernlink::dtype::TString;
@@ -10,7 +11,7 @@ use kernlink::registry::Registry;
 use kernlink::runtime::{BroughtFunctions, GraphFunction, functions_of, graph_function};
 use kernlink::step::{BoxFuture, FunctionLibrary};
 use kernlink::tensor::Tensor;
-use kernlink::{Error, Result, bail};
+use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -85,6 +86,7 @@ fn local_name(device: &str) -> String {
 
 /// Refuses a dataset whose functions keep a state.
 fn ensure_stateless(dataset: &Arc<dyn Dataset>) -> Result<()> {
+    let mut met = HashSet::new();
     for dataset in with_inputs(dataset) {
         let Some(made) = dataset.head().made() else { continue };
         let Some(library) = made.node.library.as_ref().and_then(Weak::upgrade) else { continue };
@@ -92,7 +94,7 @@ fn ensure_stateless(dataset: &Arc<dyn Dataset>) -> Result<()> {
         made.node
             .attrs
             .functions()
-            .try_for_each(|function| ensure_stateless_function(&functions, &function.name, 0))?;
+            .try_for_each(|function| ensure_stateless_function(&functions, &function.name, &mut met))?;
     }
     Ok(())
 }
@@ -100,14 +102,23 @@ fn ensure_stateless(dataset: &Arc<dyn Dataset>) -> Result<()> {
 /// The functions that a node calls as branches or loops.
 const BODIES: [&str; 5] = ["then_branch", "else_branch", "cond", "body", "f"];
 
-fn ensure_stateless_function(functions: &Graph, name: &str, depth: u32) -> Result<()> {
+/// How many functions are looked at within each other, at most.
+const MOST_FUNCTIONS: usize = 500;
+
+/// `met` are the functions that were looked at already, or are being looked at.
+fn ensure_stateless_function(functions: &Graph, name: &str, met: &mut HashSet<String>) -> Result<()> {
     let Some(function) = functions.function_def(name) else { return Ok(()) };
-    if !function.signature.as_ref().is_some_and(|signature| signature.is_stateful) || depth > 100 {
+    if !function.signature.as_ref().is_some_and(|signature| signature.is_stateful) || !met.insert(name.to_owned()) {
         return Ok(());
     }
+    ensure!(
+        met.len() <= MOST_FUNCTIONS,
+        ResourceExhausted,
+        "more than {MOST_FUNCTIONS} functions with a state are called for the elements of a dataset"
+    );
     for node in &function.node_def {
         if functions.has_function(&node.op) {
-            ensure_stateless_function(functions, &node.op, depth + 1)?;
+            ensure_stateless_function(functions, &node.op, met)?;
             continue;
         }
         let is_stateful = functions.registry().op(&node.op).is_ok_and(|op| op.def.is_stateful);
@@ -119,8 +130,8 @@ fn ensure_stateless_function(functions: &Graph, name: &str, depth: u32) -> Resul
             _ => None,
         });
         let Some(first) = bodies.next() else { bail!(FailedPrecondition, "{} is stateful.", node.op) };
-        ensure_stateless_function(functions, first, depth + 1)?;
-        bodies.try_for_each(|body| ensure_stateless_function(functions, body, depth + 1))?;
+        ensure_stateless_function(functions, first, met)?;
+        bodies.try_for_each(|body| ensure_stateless_function(functions, body, met))?;
     }
     Ok(())
 }

@@ -227,7 +227,16 @@ impl Nodes {
     /// # Errors
     /// UNIMPLEMENTED for a constant that no message can hold; RESOURCE_EXHAUSTED if there is not enough memory.
     pub(crate) fn to_def(&self) -> Result<GraphDef> {
-        self.to_def_with(|_, value| Ok(Some(tensor_to_attr_proto(value)?)))
+        let mut bytes = 0usize;
+        self.to_def_with(|_, value| {
+            bytes = bytes.saturating_add(value.num_bytes());
+            ensure!(
+                bytes <= i32::MAX as usize,
+                ResourceExhausted,
+                "the constants of a dataset's graph are too large for a message"
+            );
+            Ok(Some(tensor_to_attr_proto(value)?))
+        })
     }
 
     /// The graph as a message that is fed what its constants are, and the names of what is fed and with what.

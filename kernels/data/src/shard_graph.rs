@@ -1,5 +1,7 @@
 //! How the nodes of a dataset are changed so that it is a worker's share: TensorFlow's rewriting of graphs.
 
+use std::collections::HashSet;
+
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::proto::attr_value;
@@ -70,8 +72,8 @@ const OF_DATASETS: [&str; 5] = [
 const WITHOUT_FILES: [&str; 5] =
     ["GeneratorDataset", "RangeDataset", "SparseTensorsSliceDataset", "TensorDataset", "TensorSliceDataset"];
 
-/// How deeply functions that make datasets may be nested.
-const MOST_NESTED: u32 = 100;
+/// How many functions that make datasets are looked at within each other, at most.
+const MOST_FUNCTIONS: usize = 500;
 
 fn is_one(op: &str, ops: &[&str]) -> bool {
     ops.iter().any(|prefix| is_version_of(op, prefix))
@@ -211,14 +213,18 @@ impl Sharding {
     /// Whether the function of a node opens files, or one does that makes datasets within it.
     fn function_reads(&self, node: &GraphNode) -> bool {
         let Some(AttrValue::Func(call)) = node.attrs.get("f") else { return false };
-        self.reads(&call.name, 0)
+        self.reads(&call.name, &mut HashSet::new())
     }
 
-    fn reads(&self, name: &str, depth: u32) -> bool {
-        let Some(function) = self.nodes.function(name).filter(|_| depth < MOST_NESTED) else { return false };
+    /// `met` are those that were looked at already, which do not, or are being looked at.
+    fn reads(&self, name: &str, met: &mut HashSet<String>) -> bool {
+        if met.len() >= MOST_FUNCTIONS || !met.insert(name.to_owned()) {
+            return false;
+        }
+        let Some(function) = self.nodes.function(name) else { return false };
         function.node_def.iter().any(|node| {
-            let inner = || match node.attr.get("f").and_then(|attr| attr.value.as_ref()) {
-                Some(attr_value::Value::Func(call)) => self.reads(&call.name, depth + 1),
+            let mut inner = || match node.attr.get("f").and_then(|attr| attr.value.as_ref()) {
+                Some(attr_value::Value::Func(call)) => self.reads(&call.name, met),
                 _ => false,
             };
             (is_one(&node.op, &READERS) && !node.input.is_empty()) || (is_one(&node.op, &OF_DATASETS) && inner())

@@ -226,11 +226,8 @@ impl ShardIterator {
                     self.file += 1;
                     self.is_over = !self.shard.has(self.file);
                 }
-                Err(error) => {
-                    // Nobody knows where the next element begins.
-                    self.is_over = true;
-                    return Err(error);
-                }
+                // Nobody knows where the next element begins: it is over.
+                Err(error) => return Err(error),
             }
         }
         Ok(None)
@@ -239,7 +236,14 @@ impl ShardIterator {
 
 impl DatasetIterator for ShardIterator {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        let element = self.next_element(cx).inspect_err(|_| self.is_over = true);
+        let element = self.next_element(cx);
+        if element.is_err() {
+            match cx.check() {
+                // That a run ends is no fault of the file, whose reader may stand amid what is passed over.
+                Err(_) => self.reader = None,
+                Ok(()) => self.is_over = true,
+            }
+        }
         Box::pin(std::future::ready(element))
     }
 

@@ -18,7 +18,7 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Code, Error, Result, bail, ensure};
 use kernlink_kernels_common::files::path_of;
 use kernlink_kernels_common::records::{self, Bytes};
-use kernlink_kernels_common::snappy::Blocks;
+use kernlink_kernels_common::snappy::{self, Blocks};
 use prost::Message;
 
 use crate::dataset::{Element, Spec};
@@ -365,7 +365,7 @@ impl ElementReader {
         let Some(bytes) = self.framed()? else { return Err(self.damaged("the file ends amid an element")) };
         let shapes = SnapshotTensorMetadata::decode(&shapes[..]);
         let shapes = shapes.map_err(|_| self.damaged("Could not parse SnapshotTensorMetadata"))?.tensor_metadata;
-        let size = snap::raw::decompress_len(&bytes).ok().filter(|size| *size <= bytes.len().saturating_mul(64));
+        let size = snap::raw::decompress_len(&bytes).ok();
         let expected =
             shapes.iter().try_fold(0usize, |sum, part| sum.checked_add(usize::try_from(part.tensor_size_bytes).ok()?));
         ensure!(
@@ -374,8 +374,10 @@ impl ElementReader {
             "{}: the sizes of an element's components are not those of its bytes",
             self.bytes.name()
         );
-        let whole = snap::raw::Decoder::new().decompress_vec(&bytes);
-        let whole = whole.map_err(|_| self.damaged("Failed to perform snappy decompression."))?;
+        let whole = snappy::decompress(&bytes).map_err(|error| match error.code() {
+            Code::ResourceExhausted => error,
+            _ => self.damaged("Failed to perform snappy decompression."),
+        })?;
         let mut rest = &whole[..];
         let mut element = Vec::new();
         for (part, dtype) in shapes.iter().zip(&spec.dtypes) {

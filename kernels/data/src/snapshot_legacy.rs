@@ -424,8 +424,12 @@ impl Writes {
         }
         match std::mem::replace(&mut self.ahead, Ahead::Unknown) {
             Ahead::Is(element) => {
-                // What goes wrong from here on is told whoever asks for the element after this.
-                self.ahead = self.filled(snapshot, cx).await.unwrap_or_else(Ahead::Failed);
+                // What goes wrong from here on is told whoever asks for the element after this, but for the end of this run.
+                self.ahead = match self.filled(snapshot, cx).await {
+                    Ok(ahead) => ahead,
+                    Err(_) if cx.check().is_err() => Ahead::Unknown,
+                    Err(error) => Ahead::Failed(error),
+                };
                 Ok(Some(element))
             }
             Ahead::Failed(error) => Err(error),

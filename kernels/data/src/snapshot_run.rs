@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use kernlink::dtype::DataType;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Error, Result};
+use kernlink::{Error, Result, ensure};
 
 use crate::context::Cx;
 use crate::dataset::Element;
@@ -35,17 +35,19 @@ pub(crate) struct Saving {
 /// Where elements are written to.
 pub(crate) struct Run {
     id: u64,
-    /// The number of the files that are written in each shard, or the greatest where a shard has fewer.
-    file: i64,
+    /// What writes to each shard that has been written to since the state was last put down or restored, and the number of its
+    /// file.
     writers: BTreeMap<i64, (i64, ElementWriter)>,
-    /// How many bytes those of them have that are not open, by the numbers of their shards.
-    ended: BTreeMap<i64, u64>,
+    /// The number of the last file of each shard, and how many bytes it has, unless it is open.
+    ended: BTreeMap<i64, (i64, u64)>,
+    /// Whether a shard goes on with its last file, or with the next.
+    goes_on: bool,
 }
 
 impl Saving {
     /// A run that begins.
     pub(crate) fn begin(&self) -> Result<Run> {
-        let run = Run { id: random(), file: 0, writers: BTreeMap::new(), ended: BTreeMap::new() };
+        let run = Run { id: random(), writers: BTreeMap::new(), ended: BTreeMap::new(), goes_on: false };
         self.announce(&run)?;
         Ok(run)
     }
@@ -71,16 +73,18 @@ impl Saving {
             Some(function) => function.integer(scratch::copied(element)?, "shard_func", cx).await?,
             None => 0,
         };
+        let folder = self.run_folder(run);
         let (_, writer) = match run.writers.entry(shard) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                let folder = shard_folder(&self.folder.join(run.id.to_string()), shard);
-                // A shard that comes later begins with its first file all the same: readers look for that.
-                let mut file = run.file;
-                while file > 0 && !snapshot_file(&folder, file - 1).exists() {
-                    file -= 1;
-                }
-                let path = snapshot_file(&folder, file);
+                let file = match run.ended.get(&shard) {
+                    // However late it comes: readers look for its first file.
+                    None => Some(0),
+                    Some(&(file, _)) if run.goes_on => Some(file),
+                    Some(&(file, _)) => file.checked_add(1),
+                };
+                let file = file.ok_or_else(|| Error::resource_exhausted("a shard has too many files"))?;
+                let path = snapshot_file(&shard_folder(&folder, shard), file);
                 entry.insert((file, ElementWriter::append(path, self.compression, Format::Records)?))
             }
         };
@@ -97,16 +101,13 @@ impl Saving {
     pub(crate) fn restored(&self, saved: &Saved) -> Result<Run> {
         let files = saved.element("files")?;
         let files = files.first().map_or(Ok(&[][..]), Tensor::as_slice::<i64>)?;
-        let ended = files.as_chunks::<2>().0.iter().map(|&[shard, size]| (shard, size as u64)).collect();
-        let (id, file) = (saved.get("run")? as u64, saved.get("file")?);
-        let mut run = Run { id, file, writers: BTreeMap::new(), ended };
+        let ended = files.as_chunks::<3>().0.iter().map(|&[shard, file, size]| (shard, (file, size as u64))).collect();
+        let id = saved.get("run")? as u64;
+        // What is behind the end of a file of ZLIB's nobody reads.
+        let goes_on = self.compression != Compression::Zlib;
+        let run = Run { id, writers: BTreeMap::new(), ended, goes_on };
         Metadata::reopen(&self.folder, &id.to_string())?;
         run.remove_later(&self.run_folder(&run))?;
-        if self.compression == Compression::Zlib {
-            // What is behind the end of such a file nobody reads.
-            run.file = run.file.checked_add(1).ok_or_else(|| Error::resource_exhausted("a run has too many files"))?;
-            run.ended.clear();
-        }
         Ok(run)
     }
 }
@@ -117,6 +118,8 @@ pub(crate) struct Progress {
     run: Option<Run>,
     is_over: bool,
     failed: Option<Error>,
+    /// An element that was not written as its run ended meanwhile.
+    pending: Option<Element>,
 }
 
 impl Progress {
@@ -142,18 +145,28 @@ impl Progress {
             Some(run) => run,
             none => none.insert(saving.begin()?),
         };
-        let Some(element) = input.next(cx).await? else {
+        let element = match self.pending.take() {
+            Some(element) => Some(element),
+            None => input.next(cx).await?,
+        };
+        let Some(element) = element else {
             self.is_over = true;
             saving.finish(run, count)?;
             return Ok(None);
         };
-        let written = saving.write(run, &element, cx).await;
-        written.inspect_err(|error| self.failed = Some(error.clone()))?;
+        if let Err(error) = saving.write(run, &element, cx).await {
+            match cx.check() {
+                Err(_) => self.pending = Some(element),
+                Ok(()) => self.failed = Some(error.clone()),
+            }
+            return Err(error);
+        }
         Ok(Some(element))
     }
 
     pub(crate) fn save(&mut self, saved: &mut Saved) -> Result<()> {
         saved.set("is_over", self.is_over.into());
+        saved.set_elements("pending", self.pending.iter().cloned().collect());
         match &mut self.run {
             Some(run) => run.save(saved.part("run", 0)),
             None => Ok(()),
@@ -162,6 +175,7 @@ impl Progress {
 
     pub(crate) fn restore(&mut self, saving: &Saving, saved: &Saved) -> Result<()> {
         self.is_over = saved.get("is_over")? != 0;
+        self.pending = saved.elements("pending")?.first().cloned();
         if let Some(run) = saved.saved_part("run", 0).filter(|_| !self.is_over) {
             self.run = Some(saving.restored(run)?);
         }
@@ -169,13 +183,18 @@ impl Progress {
     }
 }
 
+/// Takes away what is behind so many bytes of a file.
+fn cut(path: &Path, size: u64) -> Result<()> {
+    let file = OpenOptions::new().write(true).open(path).map_err(failed(path))?;
+    let found = file.metadata().map_err(failed(path))?.len();
+    ensure!(found >= size, DataLoss, "{} has {found} bytes, of {size} when the state was saved", path.display());
+    file.set_len(size).map_err(failed(path))
+}
+
 impl Run {
     fn end_files(&mut self) -> Result<()> {
         for (shard, (file, writer)) in std::mem::take(&mut self.writers) {
-            let size = writer.finish()?;
-            if file == self.file {
-                self.ended.insert(shard, size);
-            }
+            self.ended.insert(shard, (file, writer.finish()?));
         }
         Ok(())
     }
@@ -183,12 +202,10 @@ impl Run {
     /// Puts down where it is.
     pub(crate) fn save(&mut self, saved: &mut Saved) -> Result<()> {
         self.end_files()?;
-        let files = std::mem::take(&mut self.ended);
-        let numbers = scratch::collected(files.iter().flat_map(|(&shard, &size)| [shard, size as i64]))?;
-        saved.set_elements("files", vec![vec![Tensor::vector(&numbers)?]]);
+        let files = self.ended.iter().flat_map(|(&shard, &(file, size))| [shard, file, size as i64]);
+        saved.set_elements("files", vec![vec![Tensor::vector(&scratch::collected(files)?)?]]);
         saved.set("run", self.id as i64);
-        saved.set("file", self.file);
-        self.file = self.file.checked_add(1).ok_or_else(|| Error::resource_exhausted("a run has too many files"))?;
+        self.goes_on = false;
         Ok(())
     }
 
@@ -200,16 +217,18 @@ impl Run {
             let ended = self.ended.get(&(number as i64)).copied();
             for path in entries(&shard)? {
                 let path = path?;
-                match (number_of(&path, "snapshot"), ended) {
-                    (Some(file), Some(size)) if file == self.file as u64 => {
-                        let cut = OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(size));
-                        cut.map_err(failed(&path))?;
-                    }
+                let Some(file) = number_of(&path, "snapshot") else { continue };
+                match ended {
+                    Some((last, _)) if file < last as u64 => {}
+                    Some((last, size)) if file == last as u64 => cut(&path, size)?,
                     // Whoever has it open writes to what nobody sees.
-                    (Some(file), _) if file >= self.file as u64 => fs::remove_file(&path).map_err(failed(&path))?,
-                    _ => {}
+                    _ => fs::remove_file(&path).map_err(failed(&path))?,
                 }
             }
+        }
+        for (&shard, &(last, _)) in &self.ended {
+            let path = snapshot_file(&shard_folder(folder, shard), last);
+            ensure!(path.exists(), DataLoss, "{} is missing, which was there when the state was saved", path.display());
         }
         Ok(())
     }

@@ -106,9 +106,9 @@ impl Decode {
         }
     }
 
-    /// The shape of a single image, which DecodeGif gives as one frame.
+    /// The shape of a single image, which ops of frames give as one.
     fn shape_of(&self, image: [usize; 3]) -> Shape {
-        let frames: &[usize] = if self.kind == Kind::Gif { &[1] } else { &[] };
+        let frames: &[usize] = if matches!(self.kind, Kind::Gif | Kind::Webp) { &[1] } else { &[] };
         frames.iter().chain(&image).copied().collect()
     }
 

@@ -2,6 +2,8 @@
 
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// Pairs of words that stand near each other in a text.
 ///
 /// Words that are frequent are passed over at times. A word that is as frequent as another may have another id than in
@@ -40,6 +42,7 @@ pub struct Skipgram;
     input("lr: float", "The learning rate, a scalar."),
     stateful,
     attr("vocab_count: list(int)", "How often each word is in the text."),
-    attr("num_negative_samples: int", "How many words are drawn for each pair.")
+    attr("num_negative_samples: int", "How many words are drawn for each pair."),
+    shape_fn = shapes::no_outputs,
 )]
 pub struct NegTrain;
