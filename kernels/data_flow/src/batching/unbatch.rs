@@ -25,7 +25,7 @@ struct Parts {
 /// What stands under an id.
 enum Part {
     /// It waits for its run, until the alarm forgets it.
-    Waits { part: Tensor, _alarm: Option<Alarm> },
+    Waits { part: Tensor, alarm: Option<Alarm> },
     /// Its run waits, until this time.
     Awaited(Instant),
     /// Its run waited, and will see it.
@@ -81,17 +81,22 @@ impl Parts {
     }
 
     fn hand_out(self: &Arc<Self>, parts: Vec<(i64, Tensor)>, deadline: Instant) -> Result<()> {
+        let mut waiting = scratch::room(parts.len())?;
         let result = parts.into_iter().try_for_each(|(id, part)| {
             let mut state = self.lock();
-            match state.get(&id) {
-                Some(Part::Awaited(_)) => {
-                    state.insert(id, Part::Came(part));
-                    return Ok(());
-                }
+            let part = match state.get(&id) {
+                Some(Part::Awaited(_)) => Part::Came(part),
                 Some(_) => bail!(AlreadyExists, "Multiple tensors returned for same batch key."),
-                None => {}
-            }
-            drop(state);
+                None => {
+                    waiting.push(id);
+                    Part::Waits { part, alarm: None }
+                }
+            };
+            state.insert(id, part);
+            Ok(())
+        });
+        // Once they are there: who comes meanwhile finds them, and an alarm finds what it is to forget.
+        for id in waiting {
             let weak = Arc::downgrade(self);
             let forget = move || {
                 let Some(parts) = weak.upgrade() else { return };
@@ -104,27 +109,15 @@ impl Parts {
                 drop(state);
                 drop(late);
             };
-            let alarm = Alarm::at(deadline, forget.clone());
+            let set = Alarm::at(deadline, forget);
             let mut state = self.lock();
-            // Whose part it is may have come meanwhile.
-            let unneeded = match state.get(&id) {
-                Some(Part::Awaited(_)) => {
-                    state.insert(id, Part::Came(part));
-                    Some(alarm)
-                }
-                Some(_) => bail!(AlreadyExists, "Multiple tensors returned for same batch key."),
-                None => {
-                    state.insert(id, Part::Waits { part, _alarm: alarm });
-                    None
-                }
+            let unneeded = match state.get_mut(&id) {
+                Some(Part::Waits { alarm, .. }) => alarm.replace(set),
+                _ => Some(set),
             };
             drop(state);
-            if unneeded.is_none() && Instant::now() >= deadline {
-                // The alarm may have rung before there was something to forget.
-                forget();
-            }
-            Ok(())
-        });
+            drop(unneeded);
+        }
         self.changed.wake_all();
         result
     }
