@@ -594,6 +594,15 @@ class SelfAdjointEigV2(NamedTuple):
     e: Tensor
     v: Tensor
 
+class Skipgram(NamedTuple):
+    vocab_word: Tensor
+    vocab_freq: Tensor
+    words_per_epoch: Tensor
+    current_epoch: Tensor
+    total_words_processed: Tensor
+    examples: Tensor
+    labels: Tensor
+
 class SoftmaxCrossEntropyWithLogits(NamedTuple):
     loss: Tensor
     backprop: Tensor

@@ -1137,6 +1137,15 @@ def cache_dataset_v2(
 ) -> Tensor:
     """The elements of a dataset, which are kept from the first time on."""
 
+def calibration_statistics_saver(
+    args: Sequence[TensorLike],
+    ids: Sequence[str | bytes],
+    calibration_methods: Sequence[int],
+    output_file_path: str | bytes,
+    name: str | None = None,
+) -> Effect:
+    """Puts together what [`CustomAggregator`] says of several batches, and saves it to a file when the session ends."""
+
 def case(
     branch_index: TensorLike,
     input: Sequence[TensorLike],
@@ -1245,6 +1254,9 @@ def compute_accidental_hits(
     name: str | None = None,
 ) -> _outputs.ComputeAccidentalHits:
     """Where candidates are true classes of a row: triples of the row, the candidate's place and a great negative weight."""
+
+def compute_batch_size(input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """How many elements a dataset batches, as far as the nodes tell that it was made of."""
 
 def concat(concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
@@ -1517,6 +1529,29 @@ def dataset_cardinality(
 ) -> Tensor:
     """How many elements a dataset has: −1 without end, −2 if it is not known."""
 
+def dataset_fingerprint(input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """A number that tells the graphs of datasets apart: equal for those that differ in names and seeds only."""
+
+def dataset_from_graph(graph_def: TensorLike, name: str | None = None) -> Tensor:
+    """The dataset that a graph makes."""
+
+def dataset_to_graph(
+    input_dataset: TensorLike,
+    stateful_whitelist: Sequence[str | bytes] = [],
+    allow_stateful: bool = False,
+    strip_device_assignment: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The graph of the nodes that a dataset was made of."""
+
+def dataset_to_graph_v2(
+    input_dataset: TensorLike,
+    external_state_policy: int = 0,
+    strip_device_assignment: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The graph of the nodes that a dataset was made of."""
+
 def dataset_to_single_element(
     dataset: TensorLike,
     output_types: Sequence[DTypeLike],
@@ -1596,6 +1631,14 @@ def decode_jpeg(
     name: str | None = None,
 ) -> Tensor:
     """The image of a JPEG file."""
+
+def decode_jxl(
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The image of a JPEG XL file, the first of an animation."""
 
 def decode_padded_raw(
     input_bytes: TensorLike,
@@ -3415,6 +3458,14 @@ def list_diff(
 ) -> _outputs.ListDiff:
     """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
 
+def list_snapshot_chunks_dataset(
+    snapshot_path: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The files of a snapshot that several processes write, by their indices, then by their streams."""
+
 def load_and_remap_matrix(
     ckpt_path: TensorLike,
     old_tensor_name: TensorLike,
@@ -4145,6 +4196,18 @@ def nearest_neighbors(
 
 def neg(x: TensorLike, name: str | None = None) -> Tensor:
     """The negative, `-x`. Integers wrap."""
+
+def neg_train(
+    w_in: TensorLike,
+    w_out: TensorLike,
+    examples: TensorLike,
+    labels: TensorLike,
+    lr: TensorLike,
+    vocab_count: Sequence[int],
+    num_negative_samples: int,
+    name: str | None = None,
+) -> Effect:
+    """Learns vectors of words from pairs of words, and from words that are drawn at random."""
 
 def next_after(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number that the dtype has from `x1` towards `x2`. The shapes broadcast."""
@@ -6930,6 +6993,16 @@ def skip_dataset(
 ) -> Tensor:
     """What comes after the first `count` elements of a dataset; nothing if it is −1."""
 
+def skipgram(
+    filename: str | bytes,
+    batch_size: int,
+    window_size: int = 5,
+    min_count: int = 5,
+    subsample: float = 0.001,
+    name: str | None = None,
+) -> _outputs.Skipgram:
+    """Pairs of words that stand near each other in a text."""
+
 def sleep_dataset(
     input_dataset: TensorLike,
     sleep_microseconds: TensorLike,
@@ -6966,6 +7039,29 @@ def snapshot_chunk_dataset(
 ) -> Tensor:
     """The elements of one file of a snapshot."""
 
+def snapshot_dataset(
+    input_dataset: TensorLike,
+    path: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    reader_path_prefix: str | bytes = '',
+    writer_path_prefix: str | bytes = '',
+    shard_size_bytes: int = 10737418240,
+    pending_snapshot_expiry_seconds: int = 86400,
+    num_reader_threads: int = 1,
+    reader_buffer_size: int = 1,
+    num_writer_threads: int = 1,
+    writer_buffer_size: int = 1,
+    shuffle_on_read: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    mode: str | bytes = 'auto',
+    snapshot_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there."""
+
 def snapshot_dataset_reader(
     shard_dir: TensorLike,
     start_index: TensorLike,
@@ -6976,6 +7072,25 @@ def snapshot_dataset_reader(
     name: str | None = None,
 ) -> Tensor:
     """The elements of one shard of a snapshot."""
+
+def snapshot_dataset_v2(
+    input_dataset: TensorLike,
+    path: TensorLike,
+    reader_func_other_args: Sequence[TensorLike],
+    shard_func_other_args: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reader_func: FunctionLike,
+    shard_func: FunctionLike,
+    compression: str | bytes = '',
+    reader_prefix: str | bytes = '',
+    writer_prefix: str | bytes = '',
+    hash_valid: bool = False,
+    hash: int = 0,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there."""
 
 def snapshot_nested_dataset_reader(
     inputs: Sequence[TensorLike],

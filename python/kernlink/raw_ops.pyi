@@ -1220,6 +1220,16 @@ def CacheDatasetV2(
 ) -> Tensor:
     """The elements of a dataset, which are kept from the first time on."""
 
+def CalibrationStatisticsSaver(
+    *,
+    args: Sequence[TensorLike],
+    ids: Sequence[str | bytes],
+    calibration_methods: Sequence[int],
+    output_file_path: str | bytes,
+    name: str | None = None,
+) -> Effect:
+    """Puts together what [`CustomAggregator`] says of several batches, and saves it to a file when the session ends."""
+
 def Case(
     *,
     branch_index: TensorLike,
@@ -1342,6 +1352,9 @@ def ComputeAccidentalHits(
     name: str | None = None,
 ) -> _outputs.ComputeAccidentalHits:
     """Where candidates are true classes of a row: triples of the row, the candidate's place and a great negative weight."""
+
+def ComputeBatchSize(*, input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """How many elements a dataset batches, as far as the nodes tell that it was made of."""
 
 def Concat(*, concat_dim: TensorLike, values: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Tensors joined along one dimension; all others must be equal."""
@@ -1636,6 +1649,31 @@ def DatasetCardinality(
 ) -> Tensor:
     """How many elements a dataset has: −1 without end, −2 if it is not known."""
 
+def DatasetFingerprint(*, input_dataset: TensorLike, name: str | None = None) -> Tensor:
+    """A number that tells the graphs of datasets apart: equal for those that differ in names and seeds only."""
+
+def DatasetFromGraph(*, graph_def: TensorLike, name: str | None = None) -> Tensor:
+    """The dataset that a graph makes."""
+
+def DatasetToGraph(
+    *,
+    input_dataset: TensorLike,
+    stateful_whitelist: Sequence[str | bytes] = [],
+    allow_stateful: bool = False,
+    strip_device_assignment: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The graph of the nodes that a dataset was made of."""
+
+def DatasetToGraphV2(
+    *,
+    input_dataset: TensorLike,
+    external_state_policy: int = 0,
+    strip_device_assignment: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The graph of the nodes that a dataset was made of."""
+
 def DatasetToSingleElement(
     *,
     dataset: TensorLike,
@@ -1721,6 +1759,15 @@ def DecodeJpeg(
     name: str | None = None,
 ) -> Tensor:
     """The image of a JPEG file."""
+
+def DecodeJxl(
+    *,
+    contents: TensorLike,
+    channels: int = 0,
+    dtype: DTypeLike = _dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:
+    """The image of a JPEG XL file, the first of an animation."""
 
 def DecodePaddedRaw(
     *,
@@ -3702,6 +3749,15 @@ def ListDiff(
 ) -> _outputs.ListDiff:
     """The elements of `x` that do not occur in `y`, in their order and as often as they occur, and where they stood."""
 
+def ListSnapshotChunksDataset(
+    *,
+    snapshot_path: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
+) -> Tensor:
+    """The files of a snapshot that several processes write, by their indices, then by their streams."""
+
 def LoadAndRemapMatrix(
     *,
     ckpt_path: TensorLike,
@@ -4491,6 +4547,19 @@ def NearestNeighbors(
 
 def Neg(*, x: TensorLike, name: str | None = None) -> Tensor:
     """The negative, `-x`. Integers wrap."""
+
+def NegTrain(
+    *,
+    w_in: TensorLike,
+    w_out: TensorLike,
+    examples: TensorLike,
+    labels: TensorLike,
+    lr: TensorLike,
+    vocab_count: Sequence[int],
+    num_negative_samples: int,
+    name: str | None = None,
+) -> Effect:
+    """Learns vectors of words from pairs of words, and from words that are drawn at random."""
 
 def NextAfter(*, x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number that the dtype has from `x1` towards `x2`. The shapes broadcast."""
@@ -7520,6 +7589,17 @@ def SkipDataset(
 ) -> Tensor:
     """What comes after the first `count` elements of a dataset; nothing if it is −1."""
 
+def Skipgram(
+    *,
+    filename: str | bytes,
+    batch_size: int,
+    window_size: int = 5,
+    min_count: int = 5,
+    subsample: float = 0.001,
+    name: str | None = None,
+) -> _outputs.Skipgram:
+    """Pairs of words that stand near each other in a text."""
+
 def SleepDataset(
     *,
     input_dataset: TensorLike,
@@ -7559,6 +7639,30 @@ def SnapshotChunkDataset(
 ) -> Tensor:
     """The elements of one file of a snapshot."""
 
+def SnapshotDataset(
+    *,
+    input_dataset: TensorLike,
+    path: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: str | bytes = '',
+    reader_path_prefix: str | bytes = '',
+    writer_path_prefix: str | bytes = '',
+    shard_size_bytes: int = 10737418240,
+    pending_snapshot_expiry_seconds: int = 86400,
+    num_reader_threads: int = 1,
+    reader_buffer_size: int = 1,
+    num_writer_threads: int = 1,
+    writer_buffer_size: int = 1,
+    shuffle_on_read: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    mode: str | bytes = 'auto',
+    snapshot_name: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there."""
+
 def SnapshotDatasetReader(
     *,
     shard_dir: TensorLike,
@@ -7570,6 +7674,26 @@ def SnapshotDatasetReader(
     name: str | None = None,
 ) -> Tensor:
     """The elements of one shard of a snapshot."""
+
+def SnapshotDatasetV2(
+    *,
+    input_dataset: TensorLike,
+    path: TensorLike,
+    reader_func_other_args: Sequence[TensorLike],
+    shard_func_other_args: Sequence[TensorLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reader_func: FunctionLike,
+    shard_func: FunctionLike,
+    compression: str | bytes = '',
+    reader_prefix: str | bytes = '',
+    writer_prefix: str | bytes = '',
+    hash_valid: bool = False,
+    hash: int = 0,
+    metadata: str | bytes = '',
+    name: str | None = None,
+) -> Tensor:
+    """The elements of a dataset, which whoever goes through them first writes to a folder, and all others read from there."""
 
 def SnapshotNestedDatasetReader(
     *,
