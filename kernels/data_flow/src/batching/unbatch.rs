@@ -112,8 +112,8 @@ impl Parts {
             let set = Alarm::at(deadline, forget);
             let mut state = self.lock();
             let unneeded = match state.get_mut(&id) {
-                Some(Part::Waits { alarm, .. }) => alarm.replace(set),
-                _ => Some(set),
+                Some(Part::Waits { alarm, .. }) => std::mem::replace(alarm, set),
+                _ => set,
             };
             drop(state);
             drop(unneeded);
