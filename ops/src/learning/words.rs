@@ -28,7 +28,8 @@ use crate::shapes;
     attr(
         "subsample: float = 0.001",
         "The share of the text from which on a word is passed over at times; 0 for none."
-    )
+    ),
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct Skipgram;
 
