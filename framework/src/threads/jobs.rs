@@ -66,6 +66,7 @@ mod tests {
         assert!((4..OLDEST).all(|_| taken(None).is_some_and(|step| step > 30)));
         assert_eq!([taken(None), taken(None)], [Some(0), Some(37)]);
     }
+
     #[test]
     fn what_gives_way_comes_after_the_others() {
         let mut jobs = Jobs::default();

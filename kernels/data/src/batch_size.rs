@@ -10,15 +10,13 @@ use kernlink_ops as ops;
 
 use crate::dataset::{Dataset, input_dataset};
 use crate::hash::is_version_of;
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, OF_SEVERAL};
 
 const BATCHES: [&str; 4] =
     ["BatchDataset", "PaddedBatchDataset", "MapAndBatchDataset", "ExperimentalMapAndBatchDataset"];
 
 /// Batches of which a function makes the elements; their size is the last input but two.
 const MAPPED: [&str; 2] = ["MapAndBatchDataset", "ExperimentalMapAndBatchDataset"];
-
-const OF_SEVERAL: [&str; 2] = ["ConcatenateDataset", "ZipDataset"];
 
 /// Those that leave the size of what they take.
 const PASSING: [&str; 15] = [

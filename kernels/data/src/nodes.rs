@@ -30,6 +30,9 @@ const PRODUCER: i32 = 2474;
 pub(crate) const NOT_SERIALIZABLE: [&str; 4] =
     ["GeneratorDataset", "NonSerializableDataset", "ExperimentalNonSerializableDataset", "DataServiceDataset"];
 
+/// Datasets of the elements of several others.
+pub(crate) const OF_SEVERAL: [&str; 2] = ["ConcatenateDataset", "ZipDataset"];
+
 /// Datasets of the elements of another one, of all versions.
 const KEEPING: [&str; 12] = [
     "TakeDataset",

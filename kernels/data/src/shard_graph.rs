@@ -10,7 +10,7 @@ use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
 
 use crate::hash::is_version_of;
-use crate::nodes::{GraphNode, Nodes};
+use crate::nodes::{GraphNode, Nodes, OF_SEVERAL};
 use crate::order::SHARD_HINT;
 
 /// What opens files that it is given the names of.
@@ -22,8 +22,6 @@ const READERS: [&str; 6] = [
     "TextLineDataset",
     "TFRecordDataset",
 ];
-
-const OF_SEVERAL: [&str; 2] = ["ConcatenateDataset", "ZipDataset"];
 
 /// What may stand between the files and the share.
 const PASSING: [&str; 31] = [

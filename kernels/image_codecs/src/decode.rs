@@ -106,6 +106,17 @@ impl Decode {
         }
     }
 
+    /// Refuses a file of other channels than are asked for.
+    fn ensure_channels(&self, found: usize) -> Result<()> {
+        ensure!(
+            self.channels == 0 || self.channels == found,
+            InvalidArgument,
+            "Number of channels requested does not match input: {} instead of {found}",
+            self.channels
+        );
+        Ok(())
+    }
+
     /// The shape of a single image, which ops of frames give as one.
     fn shape_of(&self, image: [usize; 3]) -> Shape {
         let frames: &[usize] = if matches!(self.kind, Kind::Gif | Kind::Webp) { &[1] } else { &[] };
@@ -224,13 +235,7 @@ impl Decode {
         ensure!(self.channels != 1, InvalidArgument, "WebP only supports 3 or 4 channels");
         ensure!(self.dtype == DataType::Uint8, InvalidArgument, "WebP only supports uint8 for dtype");
         let file = Webp::new(data)?;
-        ensure!(
-            self.channels == 0 || self.channels == file.channels,
-            InvalidArgument,
-            "Number of channels requested does not match input: {} instead of {}",
-            self.channels,
-            file.channels
-        );
+        self.ensure_channels(file.channels)?;
         ensure!(
             file.frames.is_none() || matches!(self.channels, 0 | 4),
             InvalidArgument,
@@ -248,13 +253,7 @@ impl Decode {
     fn jxl(&self, ctx: &mut RawContext<'_>, data: &[u8]) -> Result<()> {
         ensure!(self.dtype == DataType::Uint8, InvalidArgument, "JXL only supports uint8 for dtype");
         let file = Jxl::new(data)?;
-        ensure!(
-            self.channels == 0 || self.channels == file.channels,
-            InvalidArgument,
-            "Number of channels requested does not match input: {} instead of {}",
-            self.channels,
-            file.channels
-        );
+        self.ensure_channels(file.channels)?;
         let shape = self.shape_of([file.rows, file.columns, file.channels]);
         self.fill(ctx, shape, |_, out| file.decode(out))
     }
