@@ -6,7 +6,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
     ("kernels_math::reduce::drive::fold", "sums of a tile, of 16 KiB at most"),
     ("fold_rows<kernlink_kernels_math::reduce::", "the same, as a build with debug information calls it"),
     ("common::gemm::Gemm>::product", "blocks of operands that matrixmultiply packs, whose size is that of the caches"),
-    ("kernels_flow::io::path_of", "the name of a file, of 4,096 bytes at most"),
+    ("kernels_common::files::path_of", "the name of a file, of 4,096 bytes at most"),
     ("kernlink_framework::tensor::file::open", "the same, for the system"),
     ("tensor::buffer::Pool::give", "a list of free buffers, which takes a pointer for each"),
     ("InferenceContext::run", "a message of debug builds alone, which quotes at most 1,000 elements of an input"),

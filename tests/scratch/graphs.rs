@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kernlink::Result;
 use kernlink::attr::AttrValue;
@@ -14,7 +14,8 @@ use kernlink::tensor::Tensor;
 
 use crate::allocator::watched;
 use crate::support::golden_graphs;
-use crate::{Faults, NOTED, by_place, enlarged};
+use crate::watchdog::Watchdog;
+use crate::{Faults, by_place, enlarged};
 
 /// So many ways at most to make the constants of a graph large are tried.
 const MOST: usize = 6;
@@ -29,6 +30,7 @@ pub(crate) fn check(
     only: Option<&str>,
     (part, parts): (usize, usize),
     seed: usize,
+    watchdog: &Watchdog,
     faults: &mut Faults,
 ) {
     let cases: Vec<GraphDef> = golden.iter().flat_map(golden_graphs::cases).collect();
@@ -36,7 +38,6 @@ pub(crate) fn check(
     let wanted = by_op.iter().filter(|(op, _)| only.map_or(!is_single(op), |only| only == op.as_str()));
     let chosen: BTreeSet<usize> = wanted.map(|(_, cases)| cases[seed % cases.len()]).collect();
     for case in chosen.into_iter().skip(part).step_by(parts) {
-        let began = Instant::now();
         let case = &cases[case];
         let name = case.node.first().map_or("", |node| &node.name);
         let constants: Vec<(usize, Tensor)> = case.node.iter().enumerate().filter_map(constant).collect();
@@ -49,20 +50,19 @@ pub(crate) fn check(
             }
             Prepared::new(&graph)
         };
-        let Some(small) = with(&values) else { continue };
-        let (_, found) = watched(None, || small.run());
-        let small = by_place(&found);
-        for values in enlarged(&values).into_iter().take(MOST) {
-            // Shapes that do not fit are refused before anything runs.
-            if with(&values).is_some() {
-                let make = || with(&values).expect("it could be made before");
-                // A session asks for memory, too: as much as its graph needs.
-                faults.check(name, &small, |place| place.contains("kernlink_kernels"), make, Prepared::run);
+        watchdog.watch(&format!("the case of {name}"), || {
+            let Some(small) = with(&values) else { return };
+            let (_, found) = watched(None, || small.run());
+            let small = by_place(&found);
+            for values in enlarged(&values).into_iter().take(MOST) {
+                // Shapes that do not fit are refused before anything runs.
+                if with(&values).is_some() {
+                    let make = || with(&values).expect("it could be made before");
+                    // A session asks for memory, too: as much as its graph needs.
+                    faults.check(name, &small, |place| place.contains("kernlink_kernels"), make, Prepared::run);
+                }
             }
-        }
-        if began.elapsed() > NOTED {
-            eprintln!("the case of {name} took {} seconds", began.elapsed().as_secs());
-        }
+        });
     }
 }
 

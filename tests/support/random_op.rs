@@ -107,7 +107,7 @@ pub(crate) fn seeds(graph: &GraphDef) -> Vec<Case> {
 }
 
 /// Ops that wait until another run puts something in.
-const WAITS_FOR_OTHERS: [&str; 10] = [
+const WAITS_FOR_OTHERS: [&str; 11] = [
     "_HostRecv",
     "_Recv",
     "MapPeek",
@@ -117,11 +117,12 @@ const WAITS_FOR_OTHERS: [&str; 10] = [
     "OrderedMapUnstage",
     "OrderedMapUnstageNoKey",
     "StagePeek",
+    "UnbatchGrad",
     "Unstage",
 ];
 
 /// Whether a run of the op by itself ends. Ops that write files do: their names are relative to the working directory.
-fn ends_alone(op: &str) -> bool {
+pub(crate) fn ends_alone(op: &str) -> bool {
     !WAITS_FOR_OTHERS.contains(&op)
 }
 

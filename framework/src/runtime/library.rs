@@ -145,16 +145,20 @@ fn renamed(known: &Graph, functions: &[FunctionDef]) -> BTreeMap<String, String>
         known.function_def(name_of(function)).is_some_and(|known| !are_same_functions(known, function))
     };
     let mut others: HashSet<&str> = functions.iter().filter(|function| is_other(function)).map(name_of).collect();
-    loop {
-        let calls = |function: &&FunctionDef| {
-            let is_known = known.function_def(name_of(function)).is_some() && !others.contains(name_of(function));
-            is_known && called(&function.node_def).iter().any(|name| others.contains(&**name))
-        };
-        let more: Vec<&str> = functions.iter().filter(calls).map(name_of).collect();
-        if more.is_empty() {
-            break;
+    // Those of known names that call a renamed one are renamed too: a known body calls the known functions.
+    let mut callers: HashMap<String, Vec<&str>> = HashMap::new();
+    for function in functions.iter().filter(|function| known.function_def(name_of(function)).is_some()) {
+        for name in called(&function.node_def).into_iter().filter(|name| own.contains_key(&**name)) {
+            callers.entry(name).or_default().push(name_of(function));
         }
-        others.extend(more);
+    }
+    let mut open: Vec<&str> = others.iter().copied().collect();
+    while let Some(name) = open.pop() {
+        for &caller in callers.get(name).into_iter().flatten() {
+            if others.insert(caller) {
+                open.push(caller);
+            }
+        }
     }
     let mut renamed = BTreeMap::new();
     for name in others {

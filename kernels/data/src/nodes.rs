@@ -1,6 +1,6 @@
 //! The graph of the nodes that a dataset was made of.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use kernlink::attr::{AttrMap, AttrValue};
@@ -10,6 +10,7 @@ use kernlink::proto::{
     attr_to_proto, attr_value, shape_to_proto, tensor_to_attr_proto,
 };
 use kernlink::shape::PartialShape;
+use kernlink::step::FunctionLibrary;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, bail, ensure};
 
@@ -66,7 +67,10 @@ pub(crate) struct Nodes {
     pub(crate) all: Vec<GraphNode>,
     /// The number of the one whose output is the dataset.
     pub(crate) dataset: usize,
+    /// The functions that the nodes can come to call.
     functions: BTreeMap<String, FunctionDef>,
+    /// The functions that the nodes name, by the library that they are looked up in.
+    named: Vec<(Arc<dyn FunctionLibrary>, BTreeSet<String>)>,
     /// Whether datasets that no node tells of are constants.
     keeps_datasets: bool,
 }
@@ -89,8 +93,10 @@ impl Nodes {
     }
 
     fn with(dataset: &Arc<dyn Dataset>, keeps_datasets: bool) -> Result<Nodes> {
-        let mut nodes = Nodes { all: Vec::new(), dataset: 0, functions: BTreeMap::new(), keeps_datasets };
+        let mut nodes =
+            Nodes { all: Vec::new(), dataset: 0, functions: BTreeMap::new(), named: Vec::new(), keeps_datasets };
         nodes.dataset = nodes.add_dataset(dataset, 0)?;
+        nodes.add_functions()?;
         Ok(nodes)
     }
 
@@ -127,7 +133,7 @@ impl Nodes {
             false => self.add_tensor(input, depth + 1),
         });
         let inputs = inputs.collect::<Result<Vec<usize>>>()?;
-        self.add_functions(node)?;
+        self.note_functions(node)?;
         let mut attrs = node.attrs.clone();
         // What is known of the dataset may be more.
         let spec = &dataset.head().spec;
@@ -197,19 +203,34 @@ impl Nodes {
         self.push(GraphNode { op: "Pack".to_owned(), attrs, inputs, value: None })
     }
 
-    /// Adds the functions that a node names, and those that these can come to call.
-    fn add_functions(&mut self, node: &Node) -> Result<()> {
+    /// Notes the functions that a node names.
+    fn note_functions(&mut self, node: &Node) -> Result<()> {
         let Some(library) = &node.library else { return Ok(()) };
         let Some(library) = library.upgrade() else {
             bail!(FailedPrecondition, "the session is gone that the functions of {} belong to", node.op);
         };
-        let graph = kernlink::runtime::functions_of(&*library)?;
-        let names: Vec<&str> = node.attrs.functions().map(|function| &*function.name).collect();
-        for name in graph.functions_called(&names) {
-            if !self.functions.contains_key(&name)
-                && let Some(function) = graph.function_def(&name)
-            {
-                self.functions.insert(name, function.clone());
+        let place = match self.named.iter().position(|(other, _)| Arc::ptr_eq(other, &library)) {
+            Some(place) => place,
+            None => {
+                self.named.push((library, BTreeSet::new()));
+                self.named.len() - 1
+            }
+        };
+        self.named[place].1.extend(node.attrs.functions().map(|function| function.name.to_string()));
+        Ok(())
+    }
+
+    /// Adds the functions that the nodes name, and those that these can come to call.
+    fn add_functions(&mut self) -> Result<()> {
+        for (library, names) in std::mem::take(&mut self.named) {
+            let graph = kernlink::runtime::functions_of(&*library)?;
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            for name in graph.functions_called(&names) {
+                if !self.functions.contains_key(&name)
+                    && let Some(function) = graph.function_def(&name)
+                {
+                    self.functions.insert(name, function.clone());
+                }
             }
         }
         Ok(())
