@@ -9,20 +9,31 @@ use kernlink::runtime::EagerContext;
 use kernlink::tensor::Tensor;
 use libfuzzer_sys::{Corpus, fuzz_target};
 
-const FORMATS: [&str; 5] = ["jpeg", "png", "gif", "bmp", "webp"];
-/// How files of each begin.
-const BEGINNINGS: [&[u8]; 5] = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", b"RIFF"];
+const FORMATS: [&str; 6] = ["jpeg", "png", "gif", "bmp", "webp", "jxl"];
+/// How files of each may begin.
+const BEGINNINGS: [&[&[u8]]; 6] = [
+    &[b"\xff\xd8\xff"],
+    &[b"\x89PNG\r\n\x1a\n"],
+    &[b"GIF8"],
+    &[b"BM"],
+    &[b"RIFF"],
+    &[b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"],
+];
+
+fn is_of(file: &[u8], format: usize) -> bool {
+    BEGINNINGS[format].iter().any(|beginning| file.starts_with(beginning))
+}
 
 fuzz_target!(|bytes: &[u8]| -> Corpus {
     let registry = kernlink::registry().expect("the registry is complete");
     let mut eager = EagerContext::new(&registry).expect("a context");
     let Some((&choice, file)) = bytes.split_last() else { return Corpus::Reject };
     if let Some(format) = kind::kind(&FORMATS)
-        && !file.starts_with(BEGINNINGS[format])
+        && !is_of(file, format)
     {
         return Corpus::Reject;
     }
-    let is_jpeg = file.starts_with(BEGINNINGS[0]);
+    let is_jpeg = is_of(file, 0);
     let file = Tensor::scalar(TString::from(file));
     let choice = i64::from(choice);
     let image = kernlink::ops::decode_image(&mut eager, file.clone()).expand_animations(choice & 1 == 0).build();

@@ -9,6 +9,7 @@ import io
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import zlib
 
@@ -18,6 +19,8 @@ import tensorflow as tf  # noqa: E402
 from PIL import Image  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "tests/golden"))
+from jxl_files import JXL  # noqa: E402
 
 
 def write(folder, name, content):
@@ -57,6 +60,8 @@ def images():
     save("lossy.webp", picture, "WEBP", quality=40)
     save("lossless.webp", alpha, "WEBP", lossless=True)
     save("alpha.webp", alpha, "WEBP", quality=40)
+    for name in ["lossless-7x5x3", "lossless-40x33x1", "lossy-7x5x4", "lossy-40x33x3", "container", "animation"]:
+        write("image", f"{name}.jxl", bytes.fromhex(JXL[name]))
     save("frames.webp", picture, "WEBP", save_all=True, append_images=[picture.rotate(90).resize(picture.size)])
 
 

@@ -114,7 +114,7 @@ fuzz() {
     )
     # Behind a colon: which of a target's things it tries, each for its own ten minutes.
     local all="import_graph
-        image:jpeg image:png image:gif image:bmp image:webp
+        image:jpeg image:png image:gif image:bmp image:webp image:jxl
         parsing:examples parsing:sequences parsing:tensor parsing:compressed parsing:json parsing:csv
         parsing:known_message parsing:message
         records:tfrecord records:lines records:csv records:snapshot records:compressed
