@@ -33,11 +33,26 @@ def pipelines():
     yield "options", lambda: r(3).with_options(tf.data.Options())
     yield "unbatch", lambda: r().batch(4).unbatch().unique()
     yield "rebatch", lambda: r().batch(4).rebatch([3, 2], drop_remainder=True)
+    replicas = lambda ds: raw_ops.RebatchDataset(input_dataset=variant(ds), num_replicas=2, output_types=[tf.int64], output_shapes=[[None]])
+    yield "replicas", lambda: wrap(r().batch(4), replicas(r().batch(4)))
 
 
 def cases():
     to_graph = lambda ds, **kind: raw_ops.DatasetToGraphV2(input_dataset=variant(ds), **kind)
     from_graph = lambda ds, graph: texts(wrap(ds, raw_ops.DatasetFromGraph(graph_def=graph)))
+
+    def theirs(make):
+        """The graph of a dataset of another graph."""
+
+        def run():
+            with tf.Graph().as_default() as graph:
+                text = to_graph(make())
+                with tf.compat.v1.Session(graph=graph) as session:
+                    return session.run(text)
+
+        # In a process of its own: whoever has run a session hangs in those that are forked for the answers.
+        return tf.constant(isolated(run))
+
     for tag, make in pipelines():
         yield case("DatasetToGraphV2", "string", f"{tag}-and-back", lambda: from_graph(make(), to_graph(make())))
         # Of several functions TensorFlow's own number is not that of the same graph another time.
@@ -45,17 +60,14 @@ def cases():
             yield case("DatasetFingerprint", "uint64", tag, lambda: [tf.bitcast(raw_ops.DatasetFingerprint(input_dataset=variant(make())), tf.int64)])
         yield case("ComputeBatchSize", "int64", tag, lambda: [raw_ops.ComputeBatchSize(input_dataset=variant(make()))])
 
-        def theirs():
-            with tf.Graph().as_default() as graph:
-                text = to_graph(make())
-                with tf.compat.v1.Session(graph=graph) as session:
-                    return session.run(text)
+        yield case("DatasetFromGraph", "string", tag, lambda: from_graph(make(), theirs(make)))
 
-        def of_theirs():
-            # In a process of its own: whoever has run a session hangs in those that are forked for the answers.
-            return from_graph(make(), tf.constant(isolated(theirs)))
+    def element():
+        dataset = raw_ops.DatasetFromGraph(graph_def=theirs(lambda: r(1).map(lambda x: r(5).map(lambda y: x + 3 * y))))
+        return raw_ops.DatasetToSingleElement(dataset=dataset, output_types=[tf.variant], output_shapes=[[]])[0]
 
-        yield case("DatasetFromGraph", "string", tag, of_theirs)
+    # Its functions came with the graph, and it outlives the dataset that it is an element of.
+    yield case("DatasetFromGraph", "string", "element", lambda: texts(wrap(r(), element())))
     yield case("DatasetToGraph", "string", "and-back", lambda: from_graph(r(), raw_ops.DatasetToGraph(input_dataset=variant(r().map(lambda x: -x)))))
     stateful = lambda: r(3).map(lambda x: x + tf.random.uniform([], 0, 1, tf.int64))
     yield case("DatasetToGraph", "string", "stateful", lambda: from_graph(r(), raw_ops.DatasetToGraph(input_dataset=variant(stateful()), allow_stateful=True, strip_device_assignment=True)))

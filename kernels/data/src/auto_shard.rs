@@ -8,8 +8,8 @@ use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use crate::brought::{Place, without_retvals};
 use crate::dataset::{Dataset, input_dataset, scalar, to_tensor};
-use crate::graphs::{Place, without_retvals};
 use crate::nodes::Nodes;
 use crate::shard_graph::Sharding;
 

@@ -27,7 +27,7 @@ pub(crate) const INFINITE: i64 = -1;
 pub(crate) const UNKNOWN: i64 = -2;
 
 /// How many datasets may be made of each other: their iterators call each other.
-const MOST_NESTED: u32 = 500;
+pub(crate) const MOST_NESTED: u32 = 500;
 
 /// The dtypes and shapes of the components of an element.
 #[derive(Clone)]

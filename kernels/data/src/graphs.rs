@@ -1,4 +1,4 @@
-//! Datasets as graphs: what they were made of, and what graphs make.
+//! Datasets as graphs of what they were made of, and the fingerprints of these.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -6,22 +6,17 @@ use std::sync::{Arc, Weak};
 use kernlink::dtype::TString;
 use kernlink::graph::Graph;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
-use kernlink::proto::{GraphDef, Message as _, NodeDef, attr_value, encoded};
+use kernlink::proto::{GraphDef, Message as _, attr_value, encoded};
 use kernlink::registry::Registry;
-use kernlink::runtime::{BroughtFunctions, GraphFunction, functions_of, graph_function};
-use kernlink::step::{BoxFuture, FunctionLibrary};
+use kernlink::runtime::functions_of;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::context::Cx;
-use crate::dataset::{
-    Dataset, DatasetIterator, Element, Head, dataset_of, input_dataset, scalar, to_tensor, with_inputs,
-};
+use crate::dataset::{Dataset, input_dataset, with_inputs};
 use crate::hash::hash_graph;
 use crate::nodes::Nodes;
-use crate::saved::Saved;
 use crate::whole::options_of;
 
 /// What is said of a dataset that depends on a state: 0 and 1 let it be, 2 refuses it.
@@ -151,139 +146,16 @@ fn fingerprint(state: &Ops, ctx: &mut KernelContext<'_, ops::DatasetFingerprint>
     ctx.set_output_at(0, Tensor::scalar(hash_graph(&graph, &state.0)?))
 }
 
-/// Where graphs that come as values are run.
-pub(crate) struct Place {
-    library: Weak<dyn FunctionLibrary>,
-    device: String,
-}
-
-impl Place {
-    pub(crate) fn of(ctx: &RawConstruction<'_>) -> Result<Place> {
-        let functions = ctx.surroundings()?.functions;
-        let library = functions.whole().unwrap_or_else(|| Arc::downgrade(functions));
-        Ok(Place { library, device: ctx.device_name().to_owned() })
-    }
-
-    /// The dataset that an output of a graph is, which is fed these.
-    pub(crate) async fn dataset(
-        &self,
-        ctx: &RawContext<'_>,
-        graph: GraphDef,
-        output: &str,
-        feeds: Vec<(String, Tensor)>,
-    ) -> Result<Tensor> {
-        let library = self.library.upgrade().ok_or_else(|| Error::failed_precondition("the session is gone"))?;
-        let names: Vec<&str> = feeds.iter().map(|(name, _)| &**name).collect();
-        let GraphFunction { function, brought } = graph_function(&*library, graph, &names, output, &self.device)?;
-        let values = feeds.into_iter().map(|(_, value)| value).collect();
-        let results = ctx.call(&function, values).await?;
-        let [result] = &results[..] else { bail!(Internal, "a graph gives one dataset") };
-        match brought {
-            None => Ok(result.clone()),
-            Some(brought) => {
-                let dataset = dataset_of(result)?;
-                let head = Head::above(&dataset.head().spec, [&dataset])?;
-                Ok(to_tensor(Arc::new(Brought { head, dataset, brought })))
-            }
-        }
-    }
-}
-
-impl KernelState for Place {
-    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Place::of(ctx)
-    }
-}
-
-#[register_kernel(device = Cpu)]
-async fn from_graph(state: &Place, ctx: &mut KernelContext<'_, ops::DatasetFromGraph>) -> Result<()> {
-    let text: TString = scalar(ctx, "graph_def")?;
-    let graph = GraphDef::decode(text.as_bytes());
-    let graph = graph.map_err(|_| Error::invalid_argument("Could not parse GraphDef"))?;
-    let output = output_of(&graph.node).to_owned();
-    let dataset = state.dataset(ctx, without_retvals(graph), &output, Vec::new()).await?;
-    ctx.set_output_at(0, dataset)
-}
-
-/// What the last `_Retval` takes.
-fn output_of(nodes: &[NodeDef]) -> &str {
-    let mut retvals = nodes.iter().rev().filter(|node| node.op == "_Retval");
-    retvals.next().and_then(|node| node.input.first()).map_or("", |input| input)
-}
-
-/// A graph without what only says which output counts.
-pub(crate) fn without_retvals(mut graph: GraphDef) -> GraphDef {
-    graph.node.retain(|node| node.op != "_Retval");
-    graph
-}
-
-/// A dataset whose functions came with the graph that made it.
-struct Brought {
-    head: Head,
-    dataset: Arc<dyn Dataset>,
-    brought: Arc<BroughtFunctions>,
-}
-
-impl Dataset for Brought {
-    fn head(&self) -> &Head {
-        &self.head
-    }
-
-    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
-        Some(&self.dataset)
-    }
-
-    fn counted(&self) -> i64 {
-        self.dataset.cardinality()
-    }
-
-    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        let iterator = self.dataset.clone().iterator(cx)?;
-        Ok(Box::new(BroughtIterator { iterator, _brought: self.brought.clone() }))
-    }
-
-    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
-        vec![self.dataset.clone()]
-    }
-
-    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        self.dataset.get(index, cx)
-    }
-}
-
-/// An iterator that keeps the functions that it calls. They go after it.
-struct BroughtIterator {
-    iterator: Box<dyn DatasetIterator>,
-    _brought: Arc<BroughtFunctions>,
-}
-
-impl DatasetIterator for BroughtIterator {
-    fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        self.iterator.next(cx)
-    }
-
-    fn pass(&mut self, count: i64) -> i64 {
-        self.iterator.pass(count)
-    }
-
-    fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
-        self.iterator.save(saved)
-    }
-
-    fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>> {
-        self.iterator.restore(saved, cx)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use kernlink::dtype::DataType;
-    use kernlink::proto::AttrValue;
+    use kernlink::proto::{AttrValue, NodeDef};
     use kernlink::runtime::Session;
 
     use super::*;
+    use crate::dataset::MOST_NESTED;
 
     fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, attr_value::Value)]) -> NodeDef {
         let attrs = attrs.iter().map(|(name, value)| ((*name).to_owned(), AttrValue { value: Some(value.clone()) }));
@@ -437,5 +309,47 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn datasets_in_tensors_are_told_only_so_deeply() {
+        use attr_value::Value::{List, Type};
+        let range: [String; 3] = std::array::from_fn(|place| format!("n{place}"));
+        let number = |name: &String, value: i64| {
+            let value = kernlink::proto::tensor_to_attr_proto(&Tensor::scalar(value)).unwrap();
+            let value = ("value", attr_value::Value::Tensor(value));
+            node(name, "Const", &[], &[("dtype", Type(DataType::Int64.number())), value])
+        };
+        let elements = |dtype: DataType| {
+            let types = attr_value::ListValue { r#type: vec![dtype.number()], ..Default::default() };
+            let shape = kernlink::proto::shape_to_proto(&kernlink::shape::PartialShape::scalar());
+            [List(types), List(attr_value::ListValue { shape: vec![shape], ..Default::default() })]
+        };
+        let most = MOST_NESTED as usize + 1;
+        for (depth, is_told) in [(100, true), (most, true), (most + 1, false), (5_000, false)] {
+            let mut nodes: Vec<NodeDef> =
+                range.iter().zip([0, 3, 1]).map(|(name, value)| number(name, value)).collect();
+            let [types, shapes] = elements(DataType::Int64);
+            let inputs = range.each_ref().map(String::as_str);
+            nodes.push(node("d0", "RangeDataset", &inputs, &[("output_types", types), ("output_shapes", shapes)]));
+            for level in 1..depth {
+                let [types, shapes] = elements(DataType::Variant);
+                let (name, inner) = (format!("d{level}"), format!("d{}", level - 1));
+                let attrs = [("Toutput_types", types), ("output_shapes", shapes)];
+                nodes.push(node(&name, "TensorDataset", &[&inner], &attrs));
+            }
+            nodes.push(node("told", "DatasetToGraphV2", &[&format!("d{}", depth - 1)], &[]));
+            let registry = Arc::new(Registry::linked(&[]).unwrap());
+            let graph = Graph::import(&GraphDef { node: nodes, ..GraphDef::default() }, &registry).unwrap();
+            let told = Session::new(graph).unwrap().run(&[], &["told"], &[]);
+            match told {
+                Ok(told) => {
+                    let text: TString = told[0].to_scalar().unwrap();
+                    let graph = GraphDef::decode(text.as_bytes()).unwrap();
+                    assert!(is_told && graph.node.len() == depth + 4, "{depth}: {} nodes", graph.node.len());
+                }
+                Err(error) => assert!(!is_told && error.message().contains("one of the other"), "{depth}: {error}"),
+            }
+        }
     }
 }

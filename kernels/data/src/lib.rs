@@ -12,6 +12,7 @@ extern crate kernlink_framework as kernlink;
 mod auto_shard;
 mod batch;
 mod batch_size;
+mod brought;
 mod cache;
 mod compressed;
 mod context;

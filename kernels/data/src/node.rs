@@ -40,13 +40,18 @@ impl Node {
         Some(Node { op: ctx.op.name.to_string(), attrs, library })
     }
 
-    /// The node of a kernel that keeps nothing of it: its attrs are those that the inputs tell, and defaults.
+    /// The node of a kernel that keeps nothing of it: its attrs are those that the inputs tell, and defaults. Types and shapes of
+    /// elements are empty: the dataset has them.
     fn of_call(ctx: &RawContext<'_>) -> Node {
         let op = ctx.op();
         let attrs = op.attrs.iter().filter_map(|attr| {
             let value = match &attr.default {
                 Some(default) => kernlink::graph::default_value(default).ok(),
-                None => told_by_inputs(ctx, &attr.name),
+                None => match &*attr.name {
+                    "output_types" => Some(AttrValue::ListType(Vec::new())),
+                    "output_shapes" => Some(AttrValue::ListShape(Vec::new())),
+                    name => told_by_inputs(ctx, name),
+                },
             };
             Some((attr.name.to_string(), value?))
         });

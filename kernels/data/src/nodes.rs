@@ -14,15 +14,12 @@ use kernlink::step::FunctionLibrary;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, bail, ensure};
 
-use crate::dataset::{Dataset, INFINITE, dataset_of};
+use crate::dataset::{Dataset, INFINITE, dataset_of, ensure_level};
 use crate::hash::is_version_of;
 use crate::node::{Made, Node};
 
 /// How many nodes a graph may have: a dataset that is made of another one twice has the other's nodes twice, as with TensorFlow.
 const MOST_NODES: usize = 100_000;
-
-/// How deeply datasets may be nested, in tensors of datasets too.
-const MOST_NESTED: u32 = 1_000;
 
 /// The version of GraphDef whose rules the nodes go by.
 const PRODUCER: i32 = 2474;
@@ -113,8 +110,9 @@ impl Nodes {
         self.push(GraphNode { op: "Const".to_owned(), attrs, inputs: Vec::new(), value: Some(value) })
     }
 
+    /// `depth` is how deeply the dataset is nested, in tensors of datasets too.
     fn add_dataset(&mut self, dataset: &Arc<dyn Dataset>, depth: u32) -> Result<usize> {
-        ensure!(depth < MOST_NESTED, ResourceExhausted, "more than {MOST_NESTED} datasets are made one of the other");
+        ensure_level(depth)?;
         if let Some(origin) = dataset.origin() {
             return self.add_dataset(origin, depth + 1);
         }
@@ -181,7 +179,7 @@ impl Nodes {
         if let Ok(dataset) = dataset_of(tensor) {
             return self.add_dataset(&dataset, depth);
         }
-        ensure!(depth < MOST_NESTED, ResourceExhausted, "more than {MOST_NESTED} datasets are made one of the other");
+        ensure_level(depth)?;
         let Some((&rows, dims)) = tensor.shape().dims().split_first().filter(|(rows, _)| **rows > 0) else {
             ensure!(self.keeps_datasets, Unimplemented, "a tensor that no graph can hold was given to a dataset");
             return self.push_value(tensor.clone());
