@@ -123,6 +123,34 @@ fn snapshots_of_several_shards_are_read_in_turn() {
 }
 
 #[test]
+fn shards_that_begin_after_a_state_have_each_element_once() {
+    let (session, folder) = (session(GRAPH, 1), folder("late"));
+    let expected = elements(&session);
+    for compression in COMPRESSIONS {
+        for goes_back in [false, true] {
+            let path = folder.join(format!("{compression}-{goes_back}"));
+            let name = format!("second_{compression}");
+            let written = pipeline(&session, &name, &path);
+            written.begin().unwrap();
+            written.next().unwrap();
+            // The other shard begins now.
+            let state = written.state();
+            assert_eq!(written.next().unwrap(), expected[1]);
+            let met = if goes_back {
+                written.go_back(&state);
+                1
+            } else {
+                2
+            };
+            assert_eq!(written.rest().0, expected[met..]);
+            let barren = format!("{name}_empty");
+            let read = pipeline(&session, &barren, &path).all();
+            assert_eq!(read, by_shard(&expected), "{compression}, {goes_back}");
+        }
+    }
+}
+
+#[test]
 fn snapshots_of_the_first_version_are_those_of_tensorflow() {
     let (session, folder) = (session(GRAPH, 2), folder("first"));
     let expected = elements(&session);
