@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use prost::Message;
 
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
-use super::library::name_of;
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions};
 use super::turns::Turns;
@@ -634,6 +633,10 @@ impl FunctionLibrary for NoFunctions {
     fn instantiate(&self, call: &FunctionRef, _device: &str) -> Result<Arc<dyn Function>> {
         Err(Error::not_found(format!("there is no function `{}`", call.name)))
     }
+}
+
+pub(super) fn name_of(function: &FunctionDef) -> &str {
+    function.signature.as_ref().map_or("", |signature| &signature.name)
 }
 
 #[cfg(test)]

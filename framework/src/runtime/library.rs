@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, Weak};
 
-use super::functions::{Derived, Functions, Scope, outlived};
+use super::functions::{Derived, Functions, Scope, name_of, outlived};
 use crate::error::{Error, Result};
 use crate::graph::{FunctionBody, Graph, are_same_functions};
 use crate::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, attr_value};
@@ -132,10 +132,6 @@ impl Drop for BroughtFunctions {
         }
         functions.drop_bodies(&gone);
     }
-}
-
-pub(super) fn name_of(function: &FunctionDef) -> &str {
-    function.signature.as_ref().map_or("", |signature| &signature.name)
 }
 
 /// Other names for the functions whose names differing functions have, and for those that call such.

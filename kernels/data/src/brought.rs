@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
-use kernlink::proto::{GraphDef, Message as _, NodeDef};
+use kernlink::proto::{FunctionDef, GraphDef, Message as _, NodeDef};
 use kernlink::runtime::{BroughtFunctions, GraphFunction, graph_function};
 use kernlink::step::{BoxFuture, FunctionLibrary};
-use kernlink::tensor::{Tensor, Variant};
+use kernlink::tensor::{Tensor, Variant, scratch};
 use kernlink::{Error, Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -59,11 +59,17 @@ impl KernelState for Place {
 #[register_kernel(device = Cpu)]
 async fn from_graph(state: &Place, ctx: &mut KernelContext<'_, ops::DatasetFromGraph>) -> Result<()> {
     let text: TString = scalar(ctx, "graph_def")?;
-    let graph = GraphDef::decode(text.as_bytes());
-    let graph = graph.map_err(|_| Error::invalid_argument("Could not parse GraphDef"))?;
+    let graph = decoded(text.as_bytes())?;
     let output = output_of(&graph.node).to_owned();
     let dataset = state.dataset(ctx, without_retvals(graph), &output, Vec::new()).await?;
     ctx.set_output_at(0, dataset)
+}
+
+/// The graph that a text holds. Nobody can refuse the memory that this takes, so that it is asked for before: a function of two
+/// bytes may be the one for which a list grows to twice its size.
+fn decoded(text: &[u8]) -> Result<GraphDef> {
+    drop(scratch::room::<FunctionDef>(text.len())?);
+    GraphDef::decode(text).map_err(|_| Error::invalid_argument("Could not parse GraphDef"))
 }
 
 /// What the last `_Retval` takes.

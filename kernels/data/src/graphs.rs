@@ -10,7 +10,7 @@ use kernlink::proto::{GraphDef, Message as _, attr_value, encoded};
 use kernlink::registry::Registry;
 use kernlink::runtime::functions_of;
 use kernlink::tensor::Tensor;
-use kernlink::{Error, Result, bail, ensure};
+use kernlink::{Code, Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -71,7 +71,10 @@ fn to_graph(state: &ToGraph, ctx: &mut RawContext<'_>) -> Result<()> {
 
 #[cold]
 fn not_serialized(error: Error) -> Error {
-    Error::failed_precondition(format!("Failed to serialize the input pipeline graph: {}", error.message()))
+    let message = format!("Failed to serialize the input pipeline graph: {}", error.message());
+    // There may be enough memory another time.
+    let code = if error.code() == Code::ResourceExhausted { error.code() } else { Code::FailedPrecondition };
+    Error::new(code, message)
 }
 
 /// The name of a device without the task that it belongs to.
