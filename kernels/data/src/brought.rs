@@ -111,8 +111,12 @@ fn element(element: Element, brought: &Arc<BroughtFunctions>) -> Result<Element>
         if tensor.dtype() != DataType::Variant || tensor.reference().is_some() {
             return Ok(tensor);
         }
-        let variants = tensor.as_slice::<Variant>()?.iter().map(keep).collect::<Result<Vec<_>>>()?;
-        Tensor::from_vec(tensor.shape().clone(), variants)
+        let variants = tensor.as_slice::<Variant>()?;
+        let mut kept = scratch::room(variants.len())?;
+        for variant in variants {
+            kept.push(keep(variant)?);
+        }
+        Tensor::from_vec(tensor.shape().clone(), kept)
     };
     element.into_iter().map(component).collect()
 }
