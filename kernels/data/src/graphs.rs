@@ -325,7 +325,7 @@ mod tests {
         };
         let elements = |dtype: DataType| {
             let types = attr_value::ListValue { r#type: vec![dtype.number()], ..Default::default() };
-            let shape = kernlink::proto::shape_to_proto(&kernlink::shape::PartialShape::scalar());
+            let shape = kernlink::proto::shape_to_proto(&kernlink::shape::PartialShape::of_rank(0));
             [List(types), List(attr_value::ListValue { shape: vec![shape], ..Default::default() })]
         };
         let most = MOST_NESTED as usize + 1;
