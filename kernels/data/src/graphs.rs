@@ -341,10 +341,12 @@ mod tests {
                 let attrs = [("Toutput_types", types), ("output_shapes", shapes)];
                 nodes.push(node(&name, "TensorDataset", &[&inner], &attrs));
             }
-            nodes.push(node("told", "DatasetToGraphV2", &[&format!("d{}", depth - 1)], &[]));
+            let outer = format!("d{}", depth - 1);
+            nodes.push(node("told", "DatasetToGraphV2", &[&outer], &[]));
+            nodes.push(node("number", "DatasetFingerprint", &[&outer], &[]));
             let registry = Arc::new(Registry::linked(&[]).unwrap());
             let graph = Graph::import(&GraphDef { node: nodes, ..GraphDef::default() }, &registry).unwrap();
-            let told = Session::new(graph).unwrap().run(&[], &["told"], &[]);
+            let told = Session::new(graph).unwrap().run(&[], &["told", "number"], &[]);
             match told {
                 Ok(told) => {
                     let text: TString = told[0].to_scalar().unwrap();

@@ -12,7 +12,7 @@ use kernlink::proto::{
 use kernlink::shape::PartialShape;
 use kernlink::step::FunctionLibrary;
 use kernlink::tensor::{Tensor, Variant};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Error, Result, bail, ensure};
 
 use crate::dataset::{Dataset, INFINITE, dataset_of, ensure_level};
 use crate::hash::is_version_of;
@@ -58,6 +58,17 @@ pub(crate) struct GraphNode {
     pub(crate) value: Option<Tensor>,
 }
 
+/// What is to be added to the nodes, with how deeply it is nested.
+enum Open {
+    Value(Tensor),
+    Tensor(Tensor, u32),
+    Dataset(Arc<dyn Dataset>, u32),
+    /// A dataset, once so many inputs are there.
+    Made(Arc<dyn Dataset>, usize),
+    /// So many tensors of datasets as one, once they are there.
+    Packed(usize),
+}
+
 /// The nodes of a dataset.
 pub(crate) struct Nodes {
     /// In an order in which each comes after those whose outputs it takes.
@@ -92,7 +103,7 @@ impl Nodes {
     fn with(dataset: &Arc<dyn Dataset>, keeps_datasets: bool) -> Result<Nodes> {
         let mut nodes =
             Nodes { all: Vec::new(), dataset: 0, functions: BTreeMap::new(), named: Vec::new(), keeps_datasets };
-        nodes.dataset = nodes.add_dataset(dataset, 0)?;
+        nodes.dataset = nodes.add_dataset(dataset)?;
         nodes.add_functions()?;
         Ok(nodes)
     }
@@ -110,27 +121,66 @@ impl Nodes {
         self.push(GraphNode { op: "Const".to_owned(), attrs, inputs: Vec::new(), value: Some(value) })
     }
 
-    /// `depth` is how deeply the dataset is nested, in tensors of datasets too.
-    fn add_dataset(&mut self, dataset: &Arc<dyn Dataset>, depth: u32) -> Result<usize> {
+    /// Adds the nodes of a dataset, those that it takes before it; returns the number of the last. It keeps what is open on a stack of
+    /// its own, as a thread's may be small.
+    fn add_dataset(&mut self, dataset: &Arc<dyn Dataset>) -> Result<usize> {
+        let mut open = vec![Open::Dataset(dataset.clone(), 0)];
+        // The numbers of nodes that one which is still open takes.
+        let mut numbers = Vec::new();
+        while let Some(next) = open.pop() {
+            let number = match next {
+                Open::Value(value) => self.push_value(value)?,
+                Open::Tensor(tensor, depth) => {
+                    self.begin_tensor(&tensor, depth, &mut open)?;
+                    continue;
+                }
+                Open::Dataset(dataset, depth) => {
+                    self.begin_dataset(&dataset, depth, &mut open)?;
+                    continue;
+                }
+                Open::Made(dataset, count) => {
+                    let inputs = numbers.split_off(numbers.len() - count);
+                    self.push_dataset(&dataset, inputs)?
+                }
+                Open::Packed(count) => {
+                    let inputs = numbers.split_off(numbers.len() - count);
+                    self.push_packed(inputs)?
+                }
+            };
+            numbers.push(number);
+        }
+        numbers.pop().ok_or_else(|| Error::internal("a dataset without a node"))
+    }
+
+    /// Puts what a dataset takes before it. `depth` is how deeply it is nested, in tensors of datasets too.
+    fn begin_dataset(&self, dataset: &Arc<dyn Dataset>, depth: u32, open: &mut Vec<Open>) -> Result<()> {
         ensure_level(depth)?;
         if let Some(origin) = dataset.origin() {
-            return self.add_dataset(origin, depth + 1);
+            open.push(Open::Dataset(origin.clone(), depth + 1));
+            return Ok(());
         }
         let made = dataset.head().made().filter(|made| !NOT_SERIALIZABLE.contains(&&*made.node.op));
         let Some(Made { node, inputs }) = made else {
             if self.keeps_datasets {
-                return self.push_value(crate::dataset::to_tensor(dataset.clone()));
+                open.push(Open::Value(crate::dataset::to_tensor(dataset.clone())));
+                return Ok(());
             }
             let op = dataset.head().made().map_or("a dataset that is no node's output", |made| &made.node.op);
             bail!(Unimplemented, "{op} does not support serialization: nobody can tell how it was made");
         };
         // Datasets in tensors are run as they are.
         let is_of_tensors = self.keeps_datasets && ["TensorDataset", "TensorSliceDataset"].contains(&&*node.op);
-        let inputs = inputs.iter().map(|input| match is_of_tensors {
-            true => self.push_value(input.clone()),
-            false => self.add_tensor(input, depth + 1),
-        });
-        let inputs = inputs.collect::<Result<Vec<usize>>>()?;
+        open.push(Open::Made(dataset.clone(), inputs.len()));
+        open.extend(inputs.iter().rev().map(|input| match is_of_tensors {
+            true => Open::Value(input.clone()),
+            false => Open::Tensor(input.clone(), depth + 1),
+        }));
+        Ok(())
+    }
+
+    /// Adds the node of a dataset whose inputs are there.
+    fn push_dataset(&mut self, dataset: &Arc<dyn Dataset>, inputs: Vec<usize>) -> Result<usize> {
+        let Some(Made { node, .. }) = dataset.head().made() else { bail!(Internal, "a dataset that no node has made") };
         self.note_functions(node)?;
         let mut attrs = node.attrs.clone();
         // What is known of the dataset may be more.
@@ -171,29 +221,38 @@ impl Nodes {
         Some(shapes.iter().map(batched).collect())
     }
 
-    /// Adds what gives a tensor: a constant, or the nodes of the datasets in it.
-    fn add_tensor(&mut self, tensor: &Tensor, depth: u32) -> Result<usize> {
+    /// Puts what gives a tensor: a constant, or the datasets in it.
+    fn begin_tensor(&self, tensor: &Tensor, depth: u32, open: &mut Vec<Open>) -> Result<()> {
         if tensor.dtype() != DataType::Variant || tensor.reference().is_some() {
-            return self.push_value(tensor.clone());
+            open.push(Open::Value(tensor.clone()));
+            return Ok(());
         }
         if let Ok(dataset) = dataset_of(tensor) {
-            return self.add_dataset(&dataset, depth);
+            open.push(Open::Dataset(dataset, depth));
+            return Ok(());
         }
         ensure_level(depth)?;
         let Some((&rows, dims)) = tensor.shape().dims().split_first().filter(|(rows, _)| **rows > 0) else {
             ensure!(self.keeps_datasets, Unimplemented, "a tensor that no graph can hold was given to a dataset");
-            return self.push_value(tensor.clone());
+            open.push(Open::Value(tensor.clone()));
+            return Ok(());
         };
         // Several at once, however they are arranged.
         let elements = tensor.as_slice::<Variant>()?;
         let size = elements.len() / rows;
-        let mut inputs = Vec::new();
-        for row in 0..rows {
+        ensure!(rows <= MOST_NODES, ResourceExhausted, "the dataset was made of more than {MOST_NODES} nodes");
+        open.push(Open::Packed(rows));
+        for row in (0..rows).rev() {
             let row = elements[row * size..(row + 1) * size].to_vec();
-            inputs.push(self.add_tensor(&Tensor::from_vec(dims.to_vec(), row)?, depth + 1)?);
+            open.push(Open::Tensor(Tensor::from_vec(dims.to_vec(), row)?, depth + 1));
         }
+        Ok(())
+    }
+
+    /// Adds the node that puts tensors of datasets together.
+    fn push_packed(&mut self, inputs: Vec<usize>) -> Result<usize> {
         let attrs = [
-            ("N", AttrValue::Int(rows as i64)),
+            ("N", AttrValue::Int(inputs.len() as i64)),
             ("T", AttrValue::Type(DataType::Variant)),
             ("axis", AttrValue::Int(0)),
         ];
