@@ -331,7 +331,8 @@ fn new_version() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-fn name_of(function: &FunctionDef) -> &str {
+/// Empty for one without a signature.
+pub(crate) fn name_of(function: &FunctionDef) -> &str {
     function.signature.as_ref().map_or("", |signature| &signature.name)
 }
 

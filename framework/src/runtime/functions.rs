@@ -17,7 +17,7 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Advice, Error, Result, shortened};
-use crate::graph::{FunctionBody, Graph, Output};
+use crate::graph::{FunctionBody, Graph, Output, name_of};
 use crate::optimize::{Ends, Optimizer};
 use crate::proto::{self, FunctionDef};
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
@@ -633,10 +633,6 @@ impl FunctionLibrary for NoFunctions {
     fn instantiate(&self, call: &FunctionRef, _device: &str) -> Result<Arc<dyn Function>> {
         Err(Error::not_found(format!("there is no function `{}`", call.name)))
     }
-}
-
-pub(super) fn name_of(function: &FunctionDef) -> &str {
-    function.signature.as_ref().map_or("", |signature| &signature.name)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, Weak};
 
-use super::functions::{Derived, Functions, Scope, name_of, outlived};
+use super::functions::{Derived, Functions, Scope, outlived};
 use crate::error::{Error, Result};
-use crate::graph::{FunctionBody, Graph, are_same_functions};
+use crate::graph::{FunctionBody, Graph, are_same_functions, name_of};
 use crate::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, attr_value};
 use crate::step::{Function, FunctionLibrary, lock};
 
