@@ -4,7 +4,7 @@
 # hour on four quiet cores and 20 GB of disk.
 #
 #   bash benches/program_sizes.sh
-#   bash benches/program_sizes.sh families   # only what each family adds
+#   bash benches/program_sizes.sh families   # only what each family adds; KERNLINK_COMMAND is a built command, if there is one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/program-sizes"
@@ -40,8 +40,12 @@ row() { # label, file
     echo "| $1 | $(megabytes "$2") |" | tee -a "$table"
 }
 
-cargo build --locked --release --features cli --bin kernlink
-command=$CARGO_TARGET_DIR/release/kernlink
+command=
+[ "$part" = all ] || command=${KERNLINK_COMMAND:-}
+if [ -z "$command" ]; then
+    cargo build --locked --release --features cli --bin kernlink
+    command=$CARGO_TARGET_DIR/release/kernlink
+fi
 "$command" new "$crate" --kernlink .
 manifest=$crate/Cargo.toml
 cp "$manifest" "$CARGO_TARGET_DIR/new.toml"

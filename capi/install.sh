@@ -9,8 +9,9 @@
 #   PREFIX/include/tensorflow/...
 #
 # CC is the C compiler that links (cc). KERNLINK_PROFILE is cargo's profile (release). KERNLINK_FEATURES are the features of
-# kernlink-capi, instead of the ops and kernels of all families. KERNLINK_PACKED=0 makes a library that systems with a glibc before
-# 2.36 can load, too, where this one has a newer.
+# kernlink-capi, instead of the ops and kernels of all families. KERNLINK_STATIC_LIBRARY is a libkernlink_capi.a that cargo has made
+# already, instead of building one. KERNLINK_PACKED=0 makes a library that systems with a glibc before 2.36 can load, too, where
+# this one has a newer.
 set -euo pipefail
 
 VERSION=2.21.0
@@ -33,15 +34,20 @@ mkdir -p "$1" 2>/dev/null || fail "cannot make the folder $1"
 prefix=$(cd "$1" && pwd)
 [ -w "$prefix" ] || fail "cannot write into $prefix"
 
+built=${KERNLINK_STATIC_LIBRARY:-}
+[ -z "$built" ] || built=$(realpath -e "$built") || fail "KERNLINK_STATIC_LIBRARY is no file"
+
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$source"
 
-features=()
-[ -z "${KERNLINK_FEATURES+set}" ] || features=(--no-default-features --features "$KERNLINK_FEATURES")
-cargo rustc -p kernlink-capi --profile "$PROFILE" --lib --crate-type staticlib "${features[@]}"
-target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-built=$target/$([ "$PROFILE" = dev ] && echo debug || echo "$PROFILE")/libkernlink_capi.a
-[ -f "$built" ] || fail "cargo has not made $built"
+if [ -z "$built" ]; then
+    features=()
+    [ -z "${KERNLINK_FEATURES+set}" ] || features=(--no-default-features --features "$KERNLINK_FEATURES")
+    cargo rustc -p kernlink-capi --profile "$PROFILE" --lib --crate-type staticlib "${features[@]}"
+    target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+    built=$target/$([ "$PROFILE" = dev ] && echo debug || echo "$PROFILE")/libkernlink_capi.a
+    [ -f "$built" ] || fail "cargo has not made $built"
+fi
 
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT

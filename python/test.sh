@@ -32,8 +32,9 @@ if ! "$python" -c 'import numpy, pytest' 2>/dev/null; then
     fi
     python="$folder/venv/bin/python"
 fi
-# The features that the workspace's tests were built with, so that nothing is built twice.
-cargo build --locked --quiet --workspace --lib --features "${KERNLINK_FEATURES:-cli}"
+# The features that the workspace's tests were built with, so that nothing is built twice. A test among what is built (any) brings
+# those of the crates that tests use.
+cargo build --locked --quiet --workspace --lib --test hook --features "${KERNLINK_FEATURES:-cli}"
 cp -r python/kernlink "$folder/"
 rm -f "$folder"/kernlink/_kernlink.*so
 cp "$target/debug/lib_kernlink.so" "$folder/kernlink/_kernlink.abi3.so"

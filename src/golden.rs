@@ -16,7 +16,7 @@ use kernlink_framework::attr::AttrValue;
 use kernlink_framework::device::Device;
 use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Code, Error, Result};
-use kernlink_framework::graph::{Graph, Node, NodeId, Output};
+use kernlink_framework::graph::{Graph, Node, NodeId, Output, called_functions};
 use kernlink_framework::kernel::KernelDef;
 use kernlink_framework::op::{ArgType, AttrBase, AttrDef, OpDef};
 use kernlink_framework::proto::{GraphDef, NodeDef};
@@ -152,7 +152,7 @@ impl<'a> Cases<'a> {
         stack.extend((0..outputs).flat_map(|k| [format!("{name}/actual/{k}"), format!("{name}/expected/{k}")]));
         let mut seen = BTreeSet::new();
         let GraphDef { library, versions, .. } = self.def;
-        let mut graph = GraphDef { library: library.clone(), versions: versions.clone(), ..GraphDef::default() };
+        let mut graph = GraphDef { versions: versions.clone(), ..GraphDef::default() };
         while let Some(next) = stack.pop() {
             let Some(node) = self.by_name.get(next.as_str()) else { continue };
             if seen.insert(next) {
@@ -163,6 +163,8 @@ impl<'a> Cases<'a> {
                 }));
             }
         }
+        // Those of other cases would be read anew for each.
+        graph.library = library.as_ref().map(|library| called_functions(library, &graph.node));
         graph
     }
 }

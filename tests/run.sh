@@ -48,16 +48,18 @@ step "packages"
 cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops --exclude kernlink-python
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli,train
-step "the C API as a libtensorflow, from C"
-# With the features of the tests, so that nothing is built a second time.
-KERNLINK_PROFILE=dev KERNLINK_FEATURES=all-ops,kernlink/cli,kernlink/train bash capi/install.sh "$CARGO_TARGET_DIR/libtensorflow"
-bash capi/tests/c/run.sh "$CARGO_TARGET_DIR/libtensorflow"
 step "the Python package"
 KERNLINK_FEATURES=cli,train bash python/test.sh
+step "the C API as a libtensorflow, from C"
+# Of all packages together, as the tests are: of this one alone, crates of others would have other features, and everything would
+# be built a second time.
+cargo build --locked --quiet --workspace --lib --test hook --features cli,train
+KERNLINK_STATIC_LIBRARY="$CARGO_TARGET_DIR/debug/libkernlink_capi.a" bash capi/install.sh "$CARGO_TARGET_DIR/libtensorflow"
+bash capi/tests/c/run.sh "$CARGO_TARGET_DIR/libtensorflow"
 step "the digits example"
 "$CARGO_TARGET_DIR/debug/examples/digits"
 step "the GPU, on the software driver unless KERNLINK_GPU names another"
-cargo test --locked --workspace --features cli,gpu --test gpu --test loaded_gpu
+cargo test --locked --workspace --features cli,gpu,train --test gpu --test loaded_gpu
 step "a build of one family"
 cargo test --locked --quiet -p kernlink-ops -p kernlink-kernels -p kernlink-kernels-element-wise --lib --no-default-features --features nn
 step "a program built by a selection"

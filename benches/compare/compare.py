@@ -42,7 +42,8 @@ def parse_arguments():
     parser.add_argument("--threads", default="2", metavar="N,...", help="threads of each side, in turn (default 2)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (default 5)")
     parser.add_argument("--quick", action="store_true", help="two rounds with fewer repetitions")
-    parser.add_argument("--only", metavar="TEXT", help="only items whose name contains TEXT")
+    parser.add_argument("--only", metavar="TEXT", action="append", default=[],
+                        help="only items whose name contains TEXT, or any of several given each with --only")
     parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
     arguments = parser.parse_args()
     arguments.threads = [int(threads) for threads in arguments.threads.split(",")]
@@ -209,7 +210,7 @@ def compare(arguments, folder, threads):
     wanted = [item for item in items(arguments.models, arguments.guesslang)] if not arguments.items else []
     wanted += single_ops.items() if arguments.items else []
     for number, item in enumerate(wanted):
-        if arguments.only and arguments.only not in item["name"]:
+        if arguments.only and not any(text in item["name"] for text in arguments.only):
             continue
         saved = [os.path.join(folder, f"{side}.npy") for side in "abc"]
         times, error = comparison.run(item, os.path.join(folder, f"{number}.pb"), saved)

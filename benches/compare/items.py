@@ -223,15 +223,15 @@ def convolutions():
     yield item("Conv3D", "1x16x28x28x16 by 3x3x3x16x16",
                {"input": tensor([1, 16, 28, 28, 16]), "filter": tensor([3, 3, 3, 16, 16])},
                strides=[1, 1, 1, 1, 1], padding="SAME")
-    volume, kernel = [1, 16, 28, 28, 16], [3, 3, 3, 16, 16]
+    volume, cube = [1, 16, 28, 28, 16], [3, 3, 3, 16, 16]
     ones = {"strides": [1, 1, 1, 1, 1], "padding": "SAME"}
     for stride in (1, 2):
         moves = {"strides": [1, stride, stride, stride, 1], "padding": "SAME"}
         back = [1, 16 // stride, 28 // stride, 28 // stride, 16]
         yield item("Conv3DBackpropInputV2", f"1x16x28x28x16 by 3x3x3x16x16 /{stride}",
-                   {"input_sizes": value(volume), "filter": tensor(kernel), "out_backprop": tensor(back)}, **moves)
+                   {"input_sizes": value(volume), "filter": tensor(cube), "out_backprop": tensor(back)}, **moves)
         yield item("Conv3DBackpropFilterV2", f"1x16x28x28x16 by 3x3x3x16x16 /{stride}",
-                   {"input": tensor(volume), "filter_sizes": value(kernel), "out_backprop": tensor(back)}, **moves)
+                   {"input": tensor(volume), "filter_sizes": value(cube), "out_backprop": tensor(back)}, **moves)
     windows = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}
     half = [1, 8, 14, 14, 16]
     for op in ("MaxPool3D", "AvgPool3D"):

@@ -503,8 +503,10 @@ class Side:
             self.prepared[key] = ready(item, self.threads)
         prepared = self.prepared[key]
         if item.get("graph"):
-            with open(item["graph"], "wb") as file:
+            # The other side has mapped what is there.
+            with open(item["graph"] + ".new", "wb") as file:
                 file.write(prepared.work.graph.as_graph_def().SerializeToString())
+            os.replace(item["graph"] + ".new", item["graph"])
         if item.get("save"):
             np.save(item["save"], prepared.call(*prepared.arguments)[0])
         repeat = item.get("repeat", 20)

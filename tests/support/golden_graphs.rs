@@ -2,37 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kernlink::proto::attr_value::Value;
-use kernlink::proto::{FunctionDefLibrary, GraphDef, NodeDef};
-
-/// The functions that nodes name, and those that these do.
-fn named_functions(library: &FunctionDefLibrary, nodes: &[NodeDef]) -> FunctionDefLibrary {
-    fn named(node: &NodeDef) -> impl Iterator<Item = &str> {
-        let of_attrs = node.attr.values().flat_map(|attr| match &attr.value {
-            Some(Value::Func(function)) => std::slice::from_ref(function),
-            Some(Value::List(list)) => &list.func,
-            _ => &[],
-        });
-        of_attrs.map(|function| &*function.name).chain([&*node.op])
-    }
-    let mut left: BTreeMap<&str, _> =
-        library.function.iter().filter_map(|function| Some((&*function.signature.as_ref()?.name, function))).collect();
-    let mut names: Vec<&str> = nodes.iter().flat_map(named).collect();
-    let mut found = FunctionDefLibrary::default();
-    while let Some(name) = names.pop() {
-        if let Some(function) = left.remove(name) {
-            names.extend(function.node_def.iter().flat_map(named));
-            found.function.push(function.clone());
-        }
-        for gradient in &library.gradient {
-            if gradient.function_name == name && !found.gradient.contains(gradient) {
-                names.push(&gradient.gradient_func);
-                found.gradient.push(gradient.clone());
-            }
-        }
-    }
-    found
-}
+use kernlink::graph::called_functions;
+use kernlink::proto::{GraphDef, NodeDef};
 
 /// The golden cases of a file that are more than one op on constants.
 pub(crate) fn cases(file: &GraphDef) -> Vec<GraphDef> {
@@ -56,7 +27,7 @@ pub(crate) fn cases(file: &GraphDef) -> Vec<GraphDef> {
     };
     let graph = |(name, nodes): (&str, Vec<NodeDef>)| {
         (nodes.iter().filter(computes).count() > 1).then(|| GraphDef {
-            library: file.library.as_ref().map(|library| named_functions(library, &nodes)),
+            library: file.library.as_ref().map(|library| called_functions(library, &nodes)),
             node: nodes.into_iter().filter(|node| !node.name.starts_with(&format!("{name}/expected/"))).collect(),
             ..GraphDef::default()
         })

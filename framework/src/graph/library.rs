@@ -348,6 +348,25 @@ fn functions_in(call: &FunctionRef) -> Vec<String> {
     names
 }
 
+/// The functions of a library that nodes can come to call, with their gradients.
+pub fn called_functions(library: &FunctionDefLibrary, nodes: &[NodeDef]) -> FunctionDefLibrary {
+    let mut left: HashMap<&str, &FunctionDef> =
+        library.function.iter().map(|function| (name_of(function), function)).collect();
+    let mut open: Vec<&str> = called_by(nodes).collect();
+    let mut called = FunctionDefLibrary::default();
+    while let Some(name) = open.pop() {
+        // Each once, whatever calls it.
+        let Some(function) = left.remove(name) else { continue };
+        open.extend(called_by(&function.node_def));
+        called.function.push(function.clone());
+        for gradient in library.gradient.iter().filter(|gradient| gradient.function_name == name) {
+            open.push(&gradient.gradient_func);
+            called.gradient.push(gradient.clone());
+        }
+    }
+    called
+}
+
 /// The names that nodes may call functions by: those in attrs, and their ops.
 pub(super) fn called_by(nodes: &[NodeDef]) -> impl Iterator<Item = &str> {
     let named = nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions);

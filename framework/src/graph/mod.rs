@@ -90,6 +90,7 @@ use context::{Context, Dependencies};
 use evaluate::Constants;
 use ids::Epochs;
 use library::Library;
+pub use library::called_functions;
 pub(crate) use library::name_of;
 
 use crate::attr::AttrMap;
