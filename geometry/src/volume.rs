@@ -209,20 +209,4 @@ impl Windows {
         let plane = volume * depth.input + depth.at(place[0], tap[0])?;
         Some((plane * rows.input + rows.at(place[1], tap[1])?) * columns.input + columns.at(place[2], tap[2])?)
     }
-
-    /// Calls `f` with each pixel that a window sees, in row-major order.
-    pub fn pixels(&self, window: usize, mut f: impl FnMut(usize)) {
-        let (volume, place) = self.place(window);
-        let [depth, rows, columns] = &self.axes;
-        for plane in depth.taps(place[0]) {
-            for row in rows.taps(place[1]) {
-                for column in columns.taps(place[2]) {
-                    f(((volume * depth.input + (depth.start(place[0]) + plane as i64) as usize) * rows.input
-                        + (rows.start(place[1]) + row as i64) as usize)
-                        * columns.input
-                        + (columns.start(place[2]) + column as i64) as usize);
-                }
-            }
-        }
-    }
 }

@@ -42,6 +42,7 @@ mod vector;
 mod volume;
 mod volume_patches;
 mod volume_pool;
+mod window;
 mod winograd;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

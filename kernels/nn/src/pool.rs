@@ -10,6 +10,7 @@ use kernlink_ops::{AvgPool, MaxPool, PaddedAvgPool, PaddedMaxPool};
 
 use super::images::{channels_last, output_images};
 use super::vector::widest;
+use super::window::Window;
 
 /// What computes a line of output pixels: takes the image, the row, the line's elements.
 type Line<T> = fn(&Geometry, &[T], usize, &mut [T]);
@@ -30,78 +31,6 @@ fn for_each_line<T: Pod>(geometry: &Geometry, ctx: &RawContext<'_>, input: &[T],
             line(geometry, &input[batch * image..][..image], row, target);
         }
     });
-}
-
-/// Channels whose results stay in registers while a window passes.
-const CHANNELS: usize = 32;
-
-/// The part of the input under a window: `count` pixels from each of `rows` offsets on.
-struct Window {
-    /// Where the first row's pixels begin.
-    first: usize,
-    rows: usize,
-    /// Elements from row to row.
-    stride: usize,
-    count: usize,
-}
-
-impl Window {
-    /// What is under the window at `row` and `column`.
-    #[inline(always)]
-    fn new(geometry: &Geometry, row: usize, column: usize) -> Window {
-        let Geometry { rows, columns, depth, .. } = *geometry;
-        let (row_taps, column_taps) = (rows.taps(row), columns.taps(column));
-        let top = (rows.start(row) + row_taps.start as i64).max(0) as usize;
-        let left = (columns.start(column) + column_taps.start as i64).max(0) as usize;
-        let stride = columns.input * depth;
-        Window { first: top * stride + left * depth, rows: row_taps.len(), stride, count: column_taps.len() }
-    }
-
-    /// How many pixels it has.
-    fn pixels(&self) -> usize {
-        self.rows * self.count
-    }
-
-    /// Folds each channel of its pixels, row by row.
-    #[inline(always)]
-    fn fold<T: Copy, A: Copy>(
-        &self,
-        image: &[T],
-        target: &mut [T],
-        start: A,
-        fold: impl Fn(A, T) -> A,
-        finish: impl Fn(A) -> T,
-    ) {
-        let depth = target.len();
-        let pixels = |channel: usize| {
-            let rows = (0..self.rows).map(move |row| self.first + row * self.stride + channel);
-            rows.flat_map(move |row| (0..self.count).map(move |pixel| row + pixel * depth))
-        };
-        let (chunks, rest) = target.as_chunks_mut::<CHANNELS>();
-        let rest_from = depth - rest.len();
-        for (index, chunk) in chunks.iter_mut().enumerate() {
-            let mut folded = [start; CHANNELS];
-            for pixel in pixels(index * CHANNELS) {
-                let Some(source) = image[pixel..].first_chunk::<CHANNELS>() else { continue };
-                for (folded, &element) in folded.iter_mut().zip(source) {
-                    *folded = fold(*folded, element);
-                }
-            }
-            *chunk = folded.map(&finish);
-        }
-        if !rest.is_empty() {
-            let mut folded = [start; CHANNELS];
-            let folded = &mut folded[..rest.len()];
-            for pixel in pixels(rest_from) {
-                for (folded, &element) in folded.iter_mut().zip(&image[pixel..]) {
-                    *folded = fold(*folded, element);
-                }
-            }
-            for (target, &folded) in rest.iter_mut().zip(&*folded) {
-                *target = finish(folded);
-            }
-        }
-    }
 }
 
 #[register_kernel(
@@ -146,7 +75,7 @@ pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Poolin
 
 /// The larger one; the first of two that are equal, and not a NaN in the second place.
 #[inline(always)]
-fn greater<T: RealNumber>(largest: T, element: T) -> T {
+pub(super) fn greater<T: RealNumber>(largest: T, element: T) -> T {
     if largest < element { element } else { largest }
 }
 
@@ -322,33 +251,7 @@ widest! {
 
 #[cfg(test)]
 mod tests {
-    use kernlink_ops::shapes::{Axis, Padding};
-
     use super::*;
-
-    #[test]
-    fn windows_of_any_depth_are_folded_element_by_element() {
-        let rows = Axis::new(5, 3, 2, 1, Padding::Same).unwrap();
-        let columns = Axis::new(4, 2, 1, 1, Padding::Explicit((1, 2))).unwrap();
-        for depth in [1, 31, 32, 35, 64, 70] {
-            let geometry = Geometry { batch: 1, rows, columns, depth };
-            let image: Vec<i32> = (0..5 * 4 * depth as i32).map(|i| i * 7919 % 1009 - 504).collect();
-            for (row, column) in (0..rows.output).flat_map(|row| (0..columns.output).map(move |column| (row, column))) {
-                let mut sums = vec![0; depth];
-                let mut pixels = 0;
-                for (y, x) in (0..3).flat_map(|y| (0..2).map(move |x| (y, x))) {
-                    let Some((y, x)) = rows.at(row, y).zip(columns.at(column, x)) else { continue };
-                    pixels += 1;
-                    let pixel = &image[(y * 4 + x) * depth..][..depth];
-                    sums.iter_mut().zip(pixel).for_each(|(sum, element)| *sum += element);
-                }
-                let mut folded = vec![-1; depth];
-                let window = Window::new(&geometry, row, column);
-                window.fold(&image, &mut folded, 0, |a, b| a + b, |sum| sum);
-                assert_eq!((window.pixels(), folded), (pixels, sums), "{depth} at {row}, {column}");
-            }
-        }
-    }
 
     #[test]
     fn over_depth_a_nan_counts_in_the_first_place_alone() {

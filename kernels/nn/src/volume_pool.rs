@@ -3,72 +3,123 @@
 use kernlink::Result;
 use kernlink::dtype::{Number, Pod, RealNumber};
 use kernlink::ensure;
-use kernlink::kernel::{KernelContext, RawConstruction};
+use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink_geometry::volume::{Volumes, Windows, ensure_shape, shape_of};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool3D, AvgPool3DGrad, ExtractVolumePatches, MaxPool3D, MaxPool3DGrad, MaxPool3DGradGrad};
 
 use super::narrow::{computed, widened};
+use super::pool::greater;
+use super::vector::widest;
+use super::window::Lines;
 
 fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
 }
 
-/// The greatest of each channel; NaN never wins. In TensorFlow, what lies around the volume is the lowest finite value, so that
-/// negative infinity wins only in windows that lie within it.
+/// Writes the results of all windows: `line` takes the windows' lines, the input, the line and its results.
+fn for_each_line<T: Pod>(
+    ctx: &RawContext<'_>,
+    lines: &Lines,
+    windows: &Windows,
+    output: &mut [T],
+    line: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let length = lines.length();
+    if output.is_empty() {
+        return;
+    }
+    ctx.parallel_chunks(output, length, (windows.patch() / windows.channels).div_ceil(8), |first, piece| {
+        for (index, results) in (first / length..).zip(piece.chunks_exact_mut(length)) {
+            line(index, results);
+        }
+    });
+}
+
+widest! {
+    /// Maxima of a line of windows, of which one that lies within the volume has `taps` pixels. NaN never wins, and negative infinity
+    /// only in a window within: what lies around the volume is the lowest finite value in TensorFlow.
+    fn max_line<T: RealNumber>(lines: &Lines, taps: usize, input: &[T], line: usize, results: &mut [T]) {
+        for (window, greatest) in lines.windows(line).zip(results.chunks_exact_mut(lines.channels)) {
+            let start = if window.pixels() == taps { T::from_f64(f64::NEG_INFINITY) } else { T::MIN };
+            window.fold(input, greatest, start, greater, |greatest| greatest);
+        }
+    }
+}
+
 #[register_kernel(device = Cpu, T = [f32, bf16], state = |ctx| pooling(ctx))]
 fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxPool3D>) -> Result<()> {
     let input = ctx.input(MaxPool3D::INPUT)?;
     let windows = volumes.pool(input.shape())?;
-    let channels = windows.channels;
-    let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(channels)?)?;
+    let lines = Lines::new(&windows)?;
+    let taps = windows.axes.iter().fold(1, |taps: usize, axis| taps.saturating_mul(axis.window));
+    let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(windows.channels)?)?;
     let input = input.as_slice::<T>()?;
-    if output.num_elements() > 0 {
-        let (cost, lowest) = (windows.patch() / channels, T::from_f64(f64::NEG_INFINITY));
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, channels, cost, |first, piece| {
-            for (window, greatest) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
-                let (_, place) = windows.place(window);
-                let is_inside =
-                    windows.axes.iter().zip(place).all(|(axis, place)| axis.taps(place).len() == axis.window);
-                greatest.fill(if is_inside { lowest } else { T::MIN });
-                windows.pixels(window, |pixel| {
-                    for (greatest, &value) in greatest.iter_mut().zip(&input[pixel * channels..]) {
-                        *greatest = if value > *greatest { value } else { *greatest };
-                    }
-                });
-            }
-        });
-    }
+    for_each_line(ctx, &lines, &windows, output.as_mut_slice::<T>()?, |line, results| {
+        max_line(&lines, taps, input, line, results);
+    });
     ctx.set_output(MaxPool3D::OUTPUT, output)
 }
 
-/// Calls `f` with the planes of all volumes that a thread is to write, cut out of `output`, and with each window that reaches
-/// into one of them: nobody else writes to these.
+/// Calls `f` with the planes of all volumes that a thread is to write, cut out of `output`, the element with which they begin, and
+/// each line of windows that reach into one of them: nobody else writes to these.
 fn by_planes<T: Send>(
-    ctx: &kernlink::kernel::RawContext<'_>,
+    ctx: &RawContext<'_>,
+    lines: &Lines,
     windows: &Windows,
     output: &mut [T],
-    f: impl Fn(usize, std::ops::Range<usize>, &mut [T]) + Sync,
+    f: impl Fn(usize, usize, &mut [T]) + Sync,
 ) {
-    let [depth, rows, columns] = &windows.axes;
+    let [_, rows, columns] = &windows.axes;
     let plane = rows.input * columns.input * windows.channels;
     if output.is_empty() {
         return;
     }
-    let per_plane = rows.output * columns.output;
     ctx.parallel_chunks(output, plane, windows.patch().saturating_mul(2) / windows.channels, |first, piece| {
-        let (from, to) = (first / plane, (first + piece.len()) / plane);
-        for window_plane in 0..windows.batch * depth.output {
-            let (volume, place) = (window_plane / depth.output, window_plane % depth.output);
-            let start = (volume * depth.input) as i64 + depth.start(place);
-            if start < to as i64 && start + depth.window as i64 > from as i64 {
-                for window in window_plane * per_plane..(window_plane + 1) * per_plane {
-                    f(window, from * (plane / windows.channels)..to * (plane / windows.channels), piece);
-                }
-            }
+        for line in lines.reaching(first / plane..(first + piece.len()) / plane) {
+            f(line, first, piece);
         }
     });
+}
+
+/// The part of `piece`, the elements from `first` on, that a row of a window covers, if it does.
+#[inline(always)]
+fn row_of<T>(piece: &mut [T], first: usize, row: usize, length: usize) -> Option<&mut [T]> {
+    let start = row.checked_sub(first)?;
+    piece.get_mut(start..start + length)
+}
+
+/// What MaxPool3DGrad reads of each line: the input, what is the greatest in each window, and what flows back to it.
+struct Flow<'a, T, W> {
+    input: &'a [T],
+    result: &'a [T],
+    back: &'a [W],
+}
+
+widest! {
+    /// What flows through a line of windows to the elements of `piece`, those from `first` on.
+    fn max_gradient_line<T: Computed>(
+        lines: &Lines,
+        flow: &Flow<'_, T, T::Wide>,
+        line: usize,
+        first: usize,
+        piece: &mut [T::Wide],
+    ) {
+        let (channels, start) = (lines.channels, line * lines.length());
+        let results = flow.result[start..].chunks_exact(channels).zip(flow.back[start..].chunks_exact(channels));
+        for (window, (result, back)) in lines.windows(line).zip(results) {
+            let length = window.count * channels;
+            window.row_starts().for_each(|row| {
+                let Some(to) = row_of(piece, first, row, length) else { return };
+                for (to, input) in to.chunks_exact_mut(channels).zip(flow.input[row..].chunks_exact(channels)) {
+                    for (((to, input), result), &back) in to.iter_mut().zip(input).zip(result).zip(back) {
+                        *to = to.wrapping_add(if input == result { back } else { T::Wide::ZERO });
+                    }
+                }
+            });
+        }
+    }
 }
 
 /// What flows to a greatest element flows to all that equal it.
@@ -80,36 +131,43 @@ fn max_pool3d_grad<T: Computed<Wide: RealNumber> + RealNumber>(
     type Op = MaxPool3DGrad;
     let (input, result, back) = (ctx.input(Op::ORIG_INPUT)?, ctx.input(Op::ORIG_OUTPUT)?, ctx.input(Op::GRAD)?);
     let windows = volumes.pool(input.shape())?;
-    let channels = windows.channels;
-    let expected = windows.output(channels)?;
+    let expected = windows.output(windows.channels)?;
     ensure_shape("orig_output", result.shape(), &expected)?;
     ensure_shape("grad", back.shape(), &expected)?;
+    let lines = Lines::new(&windows)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, input.shape())?;
-    let (input, result) = (input.as_slice::<T>()?, result.as_slice::<T>()?);
     let back = widened::<T>(Some(ctx), back)?;
-    let back = back.as_slice::<T::Wide>()?;
+    let flow =
+        Flow { input: input.as_slice::<T>()?, result: result.as_slice::<T>()?, back: back.as_slice::<T::Wide>()? };
     computed::<T>(ctx, &mut output, |output| {
         let output = output.as_mut_slice::<T::Wide>()?;
         output.fill(T::Wide::ZERO);
-        by_planes(ctx, &windows, output, |window, pixels, piece| {
-            let (result, back) = (&result[window * channels..], &back[window * channels..]);
-            windows.pixels(window, |pixel| {
-                if pixels.contains(&pixel) {
-                    let (input, to) = (&input[pixel * channels..], (pixel - pixels.start) * channels);
-                    for (k, to) in piece[to..][..channels].iter_mut().enumerate() {
-                        if input[k] == result[k] {
-                            *to = to.wrapping_add(back[k]);
-                        }
-                    }
-                }
-            });
+        by_planes(ctx, &lines, &windows, output, |line, first, piece| {
+            max_gradient_line(&lines, &flow, line, first, piece);
         });
         Ok(())
     })?;
     ctx.set_output(Op::OUTPUT, output)
 }
 
-/// What flows to the first element of a window that equals the greatest.
+widest! {
+    /// Of each window what flows to the first of its elements that equals the greatest.
+    fn first_greatest_line<T: RealNumber>(lines: &Lines, flow: &Flow<'_, T, T>, line: usize, outs: &mut [T]) {
+        let channels = lines.channels;
+        let results = flow.result[line * lines.length()..].chunks_exact(channels);
+        for ((window, result), out) in lines.windows(line).zip(results).zip(outs.chunks_exact_mut(channels)) {
+            out.fill(T::ZERO);
+            // From the last to the first, which is the one that stays.
+            window.pixel_starts(channels).rev().for_each(|pixel| {
+                let (input, back) = (&flow.input[pixel..][..channels], &flow.back[pixel..][..channels]);
+                for (((out, input), result), &back) in out.iter_mut().zip(input).zip(result).zip(back) {
+                    *out = if input == result { back } else { *out };
+                }
+            });
+        }
+    }
+}
+
 #[register_kernel(device = Cpu, T = [f32, bf16], state = |ctx| pooling(ctx))]
 fn max_pool3d_grad_grad<T: RealNumber>(
     volumes: &Volumes,
@@ -118,8 +176,7 @@ fn max_pool3d_grad_grad<T: RealNumber>(
     type Op = MaxPool3DGradGrad;
     let (input, result, back) = (ctx.input(Op::ORIG_INPUT)?, ctx.input(Op::ORIG_OUTPUT)?, ctx.input(Op::GRAD)?);
     let windows = volumes.pool(input.shape())?;
-    let channels = windows.channels;
-    ensure_shape("orig_output", result.shape(), &windows.output(channels)?)?;
+    ensure_shape("orig_output", result.shape(), &windows.output(windows.channels)?)?;
     ensure_shape("grad", back.shape(), input.shape())?;
     ensure!(
         input.num_elements() > 0,
@@ -127,55 +184,57 @@ fn max_pool3d_grad_grad<T: RealNumber>(
         "orig_input must have elements, but its shape is {}",
         input.shape()
     );
+    let lines = Lines::new(&windows)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, result.shape())?;
-    let (input, result, back) = (input.as_slice::<T>()?, result.as_slice::<T>()?, back.as_slice::<T>()?);
-    let cost = windows.patch();
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, 1, cost, |first, piece| {
-        for (index, out) in (first..).zip(piece) {
-            let (window, channel) = (index / channels, index % channels);
-            let mut found = None;
-            windows.pixels(window, |pixel| {
-                let at = pixel * channels + channel;
-                if found.is_none() && input[at] == result[index] {
-                    found = Some(back[at]);
-                }
-            });
-            *out = found.unwrap_or(T::ZERO);
-        }
+    let flow = Flow { input: input.as_slice::<T>()?, result: result.as_slice::<T>()?, back: back.as_slice::<T>()? };
+    for_each_line(ctx, &lines, &windows, output.as_mut_slice::<T>()?, |line, outs| {
+        first_greatest_line(&lines, &flow, line, outs);
     });
     ctx.set_output(Op::OUTPUT, output)
 }
 
-/// The mean of each channel over the pixels that are there.
+widest! {
+    /// Means of a line of windows, over the pixels that are there.
+    fn average_line<T: RealNumber>(lines: &Lines, input: &[T], line: usize, means: &mut [T]) {
+        for (window, mean) in lines.windows(line).zip(means.chunks_exact_mut(lines.channels)) {
+            let share = T::from_f64(1.0 / window.pixels() as f64);
+            window.fold(input, mean, T::ZERO, T::wrapping_add, |sum| sum.wrapping_mul(share));
+        }
+    }
+}
+
 #[register_kernel(device = Cpu, T = [f32, bf16], state = |ctx| pooling(ctx))]
 fn avg_pool3d<T: Computed<Wide: RealNumber>>(volumes: &Volumes, ctx: &mut KernelContext<'_, AvgPool3D>) -> Result<()> {
     let input = ctx.input(AvgPool3D::INPUT)?;
     let windows = volumes.pool(input.shape())?;
-    let channels = windows.channels;
-    let mut output = ctx.allocate_output(AvgPool3D::OUTPUT, windows.output(channels)?)?;
+    let lines = Lines::new(&windows)?;
+    let mut output = ctx.allocate_output(AvgPool3D::OUTPUT, windows.output(windows.channels)?)?;
     let input = widened::<T>(Some(ctx), input)?;
     let input = input.as_slice::<T::Wide>()?;
-    if output.num_elements() > 0 {
-        let cost = windows.patch() / channels;
-        computed::<T>(ctx, &mut output, |output| {
-            ctx.parallel_chunks(output.as_mut_slice::<T::Wide>()?, channels, cost, |first, piece| {
-                for (window, mean) in (first / channels..).zip(piece.chunks_exact_mut(channels)) {
-                    mean.fill(T::Wide::ZERO);
-                    let mut count = 0;
-                    windows.pixels(window, |pixel| {
-                        count += 1;
-                        for (sum, &value) in mean.iter_mut().zip(&input[pixel * channels..]) {
-                            *sum = sum.wrapping_add(value);
-                        }
-                    });
-                    let share = T::Wide::from_f64(1.0 / f64::from(count));
-                    mean.iter_mut().for_each(|mean| *mean = mean.wrapping_mul(share));
+    computed::<T>(ctx, &mut output, |output| {
+        for_each_line(ctx, &lines, &windows, output.as_mut_slice::<T::Wide>()?, |line, means| {
+            average_line(&lines, input, line, means);
+        });
+        Ok(())
+    })?;
+    ctx.set_output(AvgPool3D::OUTPUT, output)
+}
+
+widest! {
+    /// What flows through a line of windows, an equal share to each pixel, to the elements of `piece`, those from `first` on.
+    fn average_gradient_line<T: RealNumber>(lines: &Lines, back: &[T], line: usize, first: usize, piece: &mut [T]) {
+        let channels = lines.channels;
+        let backs = back[line * lines.length()..].chunks_exact(channels);
+        for (window, back) in lines.windows(line).zip(backs) {
+            let share = T::from_f64(1.0 / window.pixels() as f64);
+            window.row_starts().for_each(|row| {
+                let Some(to) = row_of(piece, first, row, window.count * channels) else { return };
+                for to in to.chunks_exact_mut(channels) {
+                    to.iter_mut().zip(back).for_each(|(to, &back)| *to = to.wrapping_add(back.wrapping_mul(share)));
                 }
             });
-            Ok(())
-        })?;
+        }
     }
-    ctx.set_output(AvgPool3D::OUTPUT, output)
 }
 
 #[register_kernel(device = Cpu, T = [f32, bf16], host_memory = ["orig_input_shape"], state = |ctx| pooling(ctx))]
@@ -186,28 +245,17 @@ fn avg_pool3d_grad<T: Computed<Wide: RealNumber>>(
     type Op = AvgPool3DGrad;
     let shape = shape_of(ctx.input(Op::ORIG_INPUT_SHAPE)?, "orig_input_shape")?;
     let windows = volumes.pool(&shape)?;
-    let channels = windows.channels;
     let back = ctx.input(Op::GRAD)?;
-    ensure_shape("grad", back.shape(), &windows.output(channels)?)?;
+    ensure_shape("grad", back.shape(), &windows.output(windows.channels)?)?;
+    let lines = Lines::new(&windows)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
     let back = widened::<T>(Some(ctx), back)?;
     let back = back.as_slice::<T::Wide>()?;
     computed::<T>(ctx, &mut output, |output| {
         let output = output.as_mut_slice::<T::Wide>()?;
         output.fill(T::Wide::ZERO);
-        by_planes(ctx, &windows, output, |window, pixels, piece| {
-            let (_, place) = windows.place(window);
-            let count: usize = windows.axes.iter().zip(place).map(|(axis, place)| axis.taps(place).len()).product();
-            let share = T::Wide::from_f64(1.0 / count as f64);
-            let back = &back[window * channels..];
-            windows.pixels(window, |pixel| {
-                if pixels.contains(&pixel) {
-                    let to = (pixel - pixels.start) * channels;
-                    for (to, &back) in piece[to..][..channels].iter_mut().zip(back) {
-                        *to = to.wrapping_add(back.wrapping_mul(share));
-                    }
-                }
-            });
+        by_planes(ctx, &lines, &windows, output, |line, first, piece| {
+            average_gradient_line(&lines, back, line, first, piece);
         });
         Ok(())
     })?;

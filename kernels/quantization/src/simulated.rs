@@ -127,8 +127,9 @@ impl Manner {
         match (self.is_range_given, self.rounds_up) {
             (true, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(scaled.cut(x))),
             (true, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(scaled.cut(x))),
-            (false, false) => slices.map(ctx, &scales, xs, target, Scaled::even),
-            (false, true) => slices.map(ctx, &scales, xs, target, Scaled::up),
+            // Not the methods themselves: as values they are functions that know nothing of wide vectors.
+            (false, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(x)),
+            (false, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(x)),
         }
         ctx.set_output_at(0, output)
     }
