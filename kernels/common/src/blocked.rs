@@ -54,10 +54,13 @@ macro_rules! blocked {
 }
 blocked!(i8, u8, u16, u64, f16, bf16, f32, f64, Complex32, Complex64);
 
-/// [`Blocked`] for integers of which the processor multiplies vectors. What the compiler makes of loops keeps the sums in
-/// memory, or gathers factors of many rows.
+/// [`Blocked`] for integers of which processors multiply vectors: a row for each width of these, the widest first. What the compiler
+/// makes of loops keeps the sums in memory, or gathers factors of many rows.
 macro_rules! blocked_in_registers {
-    ($t:ty, $bits:ty: $set:ident, $multiply:ident, $add:ident) => {
+    ($t:ty, $bits:ty: $(
+        $bytes:literal $features:literal [$($feature:tt)+]
+        $zero:ident $load:ident $store:ident $set:ident $multiply:ident $add:ident
+    ),+) => {
         impl Blocked for $t {
             fn add_product(
                 factors: &[Factors<$t>],
@@ -70,53 +73,72 @@ macro_rules! blocked_in_registers {
                 {
                     use std::arch::x86_64::*;
 
-                    /// Elements of a vector.
-                    const LANES: usize = 64 / size_of::<$t>();
+                    $({
+                        /// Elements of a vector.
+                        const LANES: usize = $bytes / size_of::<$t>();
 
-                    #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-                    fn add_product(
-                        factors: &[Factors<$t>],
-                        block: &[Line<$t>],
-                        tile: &mut [Line<$t>; ROWS],
-                        first: usize,
-                    ) {
-                        let mut sums = [_mm512_setzero_si512(); ROWS];
-                        for (factors, line) in factors.iter().zip(block) {
-                            let line = &line[first..first + LANES];
-                            // SAFETY: the slice has a vector's elements.
-                            let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
-                            for row in 0..ROWS {
-                                let product = $multiply($set(factors[row] as $bits), line);
-                                sums[row] = $add(sums[row], product);
+                        #[target_feature(enable = $features)]
+                        fn add_product(
+                            factors: &[Factors<$t>],
+                            block: &[Line<$t>],
+                            tile: &mut [Line<$t>; ROWS],
+                            first: usize,
+                        ) {
+                            let mut sums = [$zero(); ROWS];
+                            for (factors, line) in factors.iter().zip(block) {
+                                let line = &line[first..first + LANES];
+                                // SAFETY: the slice has a vector's elements.
+                                let line = unsafe { $load(line.as_ptr().cast()) };
+                                for row in 0..ROWS {
+                                    let product = $multiply($set(factors[row] as $bits), line);
+                                    sums[row] = $add(sums[row], product);
+                                }
+                            }
+                            for (line, sums) in tile.iter_mut().zip(sums) {
+                                let line = line[first..first + LANES].as_mut_ptr().cast();
+                                // SAFETY: as above.
+                                unsafe { $store(line, $add($load(line), sums)) };
                             }
                         }
-                        for (line, sums) in tile.iter_mut().zip(sums) {
-                            let line = line[first..first + LANES].as_mut_ptr().cast();
-                            // SAFETY: as above.
-                            unsafe { _mm512_storeu_si512(line, $add(_mm512_loadu_si512(line), sums)) };
-                        }
-                    }
 
-                    if std::is_x86_feature_detected!("avx512f")
-                        && std::is_x86_feature_detected!("avx512bw")
-                        && std::is_x86_feature_detected!("avx512dq")
-                    {
-                        for first in (0..columns).step_by(LANES) {
-                            // SAFETY: the processor has the features.
-                            unsafe { add_product(factors, block, tile, first) };
+                        if $(blocked_in_registers!(@has $feature))&&+ {
+                            for first in (0..columns).step_by(LANES) {
+                                // SAFETY: the processor has the features.
+                                unsafe { add_product(factors, block, tile, first) };
+                            }
+                            return;
                         }
-                        return;
-                    }
+                    })+
                 }
                 add_lines(factors, block, &mut tile[..rows], columns);
             }
         }
     };
+    (@has $feature:tt) => {
+        std::is_x86_feature_detected!($feature)
+    };
 }
-blocked_in_registers!(i16, i16: _mm512_set1_epi16, _mm512_mullo_epi16, _mm512_add_epi16);
-blocked_in_registers!(i32, i32: _mm512_set1_epi32, _mm512_mullo_epi32, _mm512_add_epi32);
-blocked_in_registers!(u32, i32: _mm512_set1_epi32, _mm512_mullo_epi32, _mm512_add_epi32);
-blocked_in_registers!(i64, i64: _mm512_set1_epi64, _mm512_mullo_epi64, _mm512_add_epi64);
+macro_rules! blocked_by_512_and_256 {
+    ($($t:ty, $bits:ty: $($by_512:ident)+, $($by_256:ident)+;)+) => {$(
+        blocked_in_registers!(
+            $t, $bits:
+            64 "avx512f,avx512bw" ["avx512f" "avx512bw"]
+            _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 $($by_512)+,
+            32 "avx2" ["avx2"] _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 $($by_256)+
+        );
+    )+};
+}
+blocked_by_512_and_256! {
+    i16, i16: _mm512_set1_epi16 _mm512_mullo_epi16 _mm512_add_epi16, _mm256_set1_epi16 _mm256_mullo_epi16 _mm256_add_epi16;
+    i32, i32: _mm512_set1_epi32 _mm512_mullo_epi32 _mm512_add_epi32, _mm256_set1_epi32 _mm256_mullo_epi32 _mm256_add_epi32;
+    u32, i32: _mm512_set1_epi32 _mm512_mullo_epi32 _mm512_add_epi32, _mm256_set1_epi32 _mm256_mullo_epi32 _mm256_add_epi32;
+}
+// Processors before AVX-512 multiply no vectors of these.
+blocked_in_registers!(
+    i64, i64:
+    64 "avx512f,avx512dq" ["avx512f" "avx512dq"]
+    _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi64 _mm512_mullo_epi64 _mm512_add_epi64
+);
 
 /// `c = a b`, or `c += a b` if asked for: a block of `b` at a time, which stays in the cache while all rows of `a` pass.
 ///
