@@ -212,6 +212,7 @@ def compare(arguments, folder, threads):
     for number, item in enumerate(wanted):
         if arguments.only and not any(text in item["name"] for text in arguments.only):
             continue
+        family = item.pop("family", "")
         saved = [os.path.join(folder, f"{side}.npy") for side in "abc"]
         times, error = comparison.run(item, os.path.join(folder, f"{number}.pb"), saved)
         if error:
@@ -221,8 +222,8 @@ def compare(arguments, folder, threads):
         medians = [seconds(statistics.median(side)) for side in times]
         value, span = ratio(times, 0)
         if item["kind"] in ("op", "pipeline", "csr"):
-            single.append((value, [item["name"], *medians, f"{value:.2f}", span]))
-            print(f"  {' | '.join(single[-1][1])}", file=sys.stderr, flush=True)
+            single.append((value, family, [item["name"], *medians, f"{value:.2f}", span]))
+            print(f"  {' | '.join(single[-1][-1])}", file=sys.stderr, flush=True)
             continue
         row = [item["name"], medians[0], medians[1], f"{value:.2f}", span]
         row.append(f"{difference(*saved[:2]):.0e}" if item["kind"] == "model" else "")
@@ -252,8 +253,16 @@ def compare(arguments, folder, threads):
         table(head, rows, arguments.markdown)
     if single:
         single.sort(key=lambda one: -one[0])
-        table(["op", "TensorFlow", "Kernlink", "ratio", "range"], [row for _, row in single], arguments.markdown)
-        values = [value for value, _ in single]
+        table(["op", "TensorFlow", "Kernlink", "ratio", "range"], [row for *_, row in single], arguments.markdown)
+        by_family = {}
+        for value, family, row in single:
+            by_family.setdefault(family, []).append((value, row[0]))
+        print()
+        table(["family", "ops", "geometric mean", "above 1.2", "slowest", "ratio"], [
+            [family, str(len(ops)), f"{geometric_mean(value for value, _ in ops):.2f}",
+             str(sum(value > 1.2 for value, _ in ops)), ops[0][1], f"{ops[0][0]:.2f}"]
+            for family, ops in sorted(by_family.items())], arguments.markdown)
+        values = [value for value, *_ in single]
         slow = sum(value > 1.2 for value in values)
         print(f"\n{len(values)} ops: geometric mean {geometric_mean(values):.2f}, {slow} above 1.2")
     return failed

@@ -670,4 +670,5 @@ FAMILIES = (element_wise, casts, reductions, products, linear_algebra, convoluti
 
 def items():
     for family in FAMILIES:
-        yield from family()
+        for one in family():
+            yield {**one, "family": family.__name__.replace("_", " ")}

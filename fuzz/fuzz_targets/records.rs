@@ -18,7 +18,7 @@ const MOST_ELEMENTS: usize = 100;
 
 fn run(eager: &EagerContext, op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Option<Vec<Tensor>> {
     let mut map = AttrMap::new();
-    attrs.iter().for_each(|(name, value)| _ = map.insert(name, value.clone()));
+    attrs.iter().for_each(|(name, value)| _ = map.insert(*name, value.clone()));
     let kernel = NodeKernel::new(eager, "fuzzed", op, map).expect("the attrs fit the op");
     let outputs = kernel.compute(&mut inputs.into_iter().map(Some).collect::<Vec<_>>()).ok()?;
     Some(outputs.into_iter().flatten().collect())
