@@ -230,7 +230,13 @@ widest! {
             window.row_starts().for_each(|row| {
                 let Some(to) = row_of(piece, first, row, window.count * channels) else { return };
                 for to in to.chunks_exact_mut(channels) {
-                    to.iter_mut().zip(back).for_each(|(to, &back)| *to = to.wrapping_add(back.wrapping_mul(share)));
+                    // Vectors that the compiler counts.
+                    let ((blocks, rest), (backs, back_rest)) = (to.as_chunks_mut::<16>(), back.as_chunks::<16>());
+                    let add = |(to, &back): (&mut T, &T)| *to = to.wrapping_add(back.wrapping_mul(share));
+                    for (block, back) in blocks.iter_mut().zip(backs) {
+                        block.iter_mut().zip(back).for_each(add);
+                    }
+                    rest.iter_mut().zip(back_rest).for_each(add);
                 }
             });
         }

@@ -3,6 +3,7 @@
 //! TensorFlow computes them in several ways that differ in the last place; those that are apart here are so there.
 
 use kernlink::dtype::{Number, QInt8, QInt16, QInt32, QUInt8, QUInt16};
+pub(crate) use kernlink_kernels_common::extremes::{max_or_first as max, min_or_first as min};
 use kernlink_kernels_common::truncate::Truncate as _;
 
 /// A dtype of quantized numbers.
@@ -46,18 +47,6 @@ quantized! {
     QInt16: i16;
     QUInt16: u16;
     QInt32: i32;
-}
-
-/// The smaller; the first if one is NaN.
-#[inline(always)]
-pub(crate) fn min<T: PartialOrd>(a: T, b: T) -> T {
-    if b < a { b } else { a }
-}
-
-/// The greater; the first if one is NaN.
-#[inline(always)]
-pub(crate) fn max<T: PartialOrd>(a: T, b: T) -> T {
-    if a < b { b } else { a }
 }
 
 /// The number of 24 bits, and zeros behind them, that is next.

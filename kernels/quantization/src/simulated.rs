@@ -127,7 +127,6 @@ impl Manner {
         match (self.is_range_given, self.rounds_up) {
             (true, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(scaled.cut(x))),
             (true, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(scaled.cut(x))),
-            // Not the methods themselves: as values they are functions that know nothing of wide vectors.
             (false, false) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.even(x)),
             (false, true) => slices.map(ctx, &scales, xs, target, |scaled: &Scaled<T>, x| scaled.up(x)),
         }
@@ -187,26 +186,41 @@ const PIECE: usize = 4096;
 /// Elements that are compared side by side.
 const LANES: usize = 32;
 
-widest! {
-    fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
-        let mut least = [range[0]; LANES];
-        let mut greatest = [range[1]; LANES];
-        let (groups, rest) = xs.as_chunks::<LANES>();
-        for group in groups {
-            // Two loops: of one the compiler makes no vectors.
-            for (least, &x) in least.iter_mut().zip(group) {
-                *least = min(*least, x);
-            }
-            for (greatest, &x) in greatest.iter_mut().zip(group) {
-                *greatest = max(*greatest, x);
-            }
+/// The best of `start` and the elements, by `better`.
+#[inline(always)]
+fn best<T: Copy>(xs: &[T], start: T, better: impl Fn(T, T) -> T) -> T {
+    let mut lanes = [start; LANES];
+    let (groups, rest) = xs.as_chunks::<LANES>();
+    for group in groups {
+        for (lane, &x) in lanes.iter_mut().zip(group) {
+            *lane = better(*lane, x);
         }
-        for (lane, &x) in rest.iter().enumerate() {
-            least[lane] = min(least[lane], x);
-            greatest[lane] = max(greatest[lane], x);
-        }
-        *range = [least.into_iter().fold(least[0], min), greatest.into_iter().fold(greatest[0], max)];
     }
+    let best = rest.iter().fold(start, |best, &x| better(best, x));
+    // By halves, which leaves the lanes vectors.
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        let (low, high) = lanes.split_at_mut(width);
+        low.iter_mut().zip(high).for_each(|(low, high)| *low = better(*low, *high));
+    }
+    better(best, lanes[0])
+}
+
+// A function each: of one for both the compiler makes shuffles instead of vectors.
+widest! {
+    fn least_of<T: Rounded>(xs: &[T], start: T) -> T {
+        best(xs, start, min)
+    }
+}
+widest! {
+    fn greatest_of<T: Rounded>(xs: &[T], start: T) -> T {
+        best(xs, start, max)
+    }
+}
+
+fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
+    *range = [least_of(xs, range[0]), greatest_of(xs, range[1])];
 }
 
 /// The ranges that the values take.
