@@ -146,11 +146,24 @@ unsafe fn runs(ctx: &RawContext<'_>, outer: &[Step], ends: Ends, run: usize) {
         let start = block * BLOCK;
         let length = BLOCK.min(run - start);
         // SAFETY: the run is inside the box.
-        unsafe {
-            let from = ends.source(source + start as isize);
-            std::ptr::copy_nonoverlapping(from, ends.target(target + start), length);
-        }
+        unsafe { copy_run(ends.source(source + start as isize), ends.target(target + start), length) };
     });
+}
+
+/// Copies neighbouring bytes. Where the target lies a few bytes behind the source, by its place in a page, Zen 3 takes what the
+/// instruction for strings loads for what that has just stored: 12 times as long. The C library has vectors for short runs.
+///
+/// # Safety
+/// As [`std::ptr::copy_nonoverlapping`].
+unsafe fn copy_run(from: *const u8, to: *mut u8, length: usize) {
+    const PAGE: usize = 4096;
+    const SHORT_RUN: usize = 2048;
+    let distance = to.addr().wrapping_sub(from.addr()) % PAGE;
+    let piece = if (1..32).contains(&distance) { SHORT_RUN } else { length.max(1) };
+    for start in (0..length).step_by(piece) {
+        // SAFETY: the caller's, for a part of the run.
+        unsafe { std::ptr::copy_nonoverlapping(from.add(start), to.add(start), piece.min(length - start)) };
+    }
 }
 
 /// Copies elements of `N` bytes.
@@ -280,6 +293,28 @@ impl Tile {
                 for turn in 0..self.turns {
                     ends.write(to + turn * inner.target, buffer.add(turn * side + c).read());
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_copied_whole_wherever_they_lie_in_their_pages() {
+        let source: Vec<u8> = (0..3 * 4096).map(|i| (i * 7 % 251) as u8).collect();
+        let mut target = vec![0; 4 * 4096];
+        let same = source.as_ptr().addr().wrapping_sub(target.as_ptr().addr()) % 4096;
+        for distance in [0, 1, 4, 31, 32, 4095] {
+            let first = (same + distance) % 4096;
+            for length in [0, 1, 2047, 2048, 2049, 3 * 4096] {
+                target.fill(0);
+                // SAFETY: both have so many bytes.
+                unsafe { copy_run(source.as_ptr(), target[first..].as_mut_ptr(), length) };
+                assert_eq!(target[first..][..length], source[..length], "{length} bytes, {distance} later");
+                assert!(target[first + length..].iter().all(|&byte| byte == 0), "{length} bytes, {distance} later");
             }
         }
     }
