@@ -18,7 +18,7 @@ fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
 }
 
-/// Writes the results of all windows: `line` takes the windows' lines, the input, the line and its results.
+/// Writes the results of all windows: `line` takes the number of a line of them, and its results.
 fn for_each_line<T: Pod>(
     ctx: &RawContext<'_>,
     lines: &Lines,
@@ -71,11 +71,11 @@ fn by_planes<T: Send>(
     output: &mut [T],
     f: impl Fn(usize, usize, &mut [T]) + Sync,
 ) {
-    let [_, rows, columns] = &windows.axes;
-    let plane = rows.input * columns.input * windows.channels;
     if output.is_empty() {
         return;
     }
+    let [_, rows, columns] = &windows.axes;
+    let plane = rows.input * columns.input * windows.channels;
     ctx.parallel_chunks(output, plane, windows.patch().saturating_mul(2) / windows.channels, |first, piece| {
         for line in lines.reaching(first / plane..(first + piece.len()) / plane) {
             f(line, first, piece);

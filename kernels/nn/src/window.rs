@@ -151,6 +151,10 @@ impl Lines {
     pub(super) fn new(windows: &Windows) -> Result<Lines> {
         let spans = |axis: &Axis| scratch::collected((0..axis.output).map(|place| Span::new(axis, place)));
         let [depth, rows, columns] = &windows.axes;
+        // Where there is no window, other sizes may be any.
+        if windows.batch == 0 || windows.channels == 0 || windows.axes.iter().any(|axis| axis.output == 0) {
+            return Ok(Lines { spans: Default::default(), strides: [0; 2], planes: 0, channels: windows.channels });
+        }
         let stride = columns.input * windows.channels;
         let plane = rows.input * stride;
         Ok(Lines {
