@@ -202,6 +202,43 @@ def windows():
         yield one(op, d, "attrs" + "".join(f"-{k}-{v}" for k, v in attrs.items()), [file(files["halved"]), i32((4, 5, 12, 11))], **attrs)
     for window in ((0, 0, 0, 5), (0, 0, 5, 0), (-1, 0, 5, 5), (0, -1, 5, 5), (0, 0, 41, 5), (0, 0, 5, 51), (40, 0, 1, 1), (0, 0, -1, 2), (1, 1, 2)):
         yield from bad(op, d, "window" + "_".join(map(str, window)), [file(files["full"]), i32(window)])
+    # Of a file that was cut, what is above the cut is there.
+    above = {"halved": {0.4: (), 0.6: (0,), 0.8: (0,)}, "full": {0.4: (0,), 0.6: (0, 3, 8), 0.8: (0, 3, 8)}}
+    for name, parts in {**above, "gray": above["full"]}.items():
+        for part, rows in parts.items():
+            cut = file(files[name][:int(len(files[name]) * part)])
+            for window in ((0, 3, 7, 20), (3, 5, 12, 30), (8, 0, 8, 50), (16, 31, 16, 19), (20, 10, 20, 16)):
+                tag = f"cut-{name}-{part}-{window[0]}"
+                yield from [one(op, d, tag, [cut, i32(window)])] if window[0] in rows else bad(op, d, tag, [cut, i32(window)])
+                yield one(op, d, tag + "-recovered", [cut, i32(window)], try_recover_truncated=True)
+    # What libjpeg knows of the next rows it decides before it knows of windows, also of narrow ones.
+    tall = jpeg(picture(48, 40, seed=9))
+    cut = file(tall[:int(len(tall) * 0.75)])
+    for width in (1, 2, 3):
+        yield from bad(op, d, f"narrow-{width}", [cut, i32((0, 16, 16, width))])
+        yield one(op, d, f"narrow-{width}-accepted", [cut, i32((0, 16, 16, width))], acceptable_fraction=0.5)
+        yield one(op, d, f"narrow-{width}-above", [cut, i32((0, 16, 14, width))])
+    yield from bad(op, d, "below-cut", [cut, i32((40, 0, 8, 40))], acceptable_fraction=0.0)
+    cut = file(files["gray"][:int(len(files["gray"]) * 0.6)])
+    yield one(op, d, "below-cut-gray", [cut, i32((32, 0, 8, 50))], acceptable_fraction=0.0)
+    # What follows the data of a scan is not read where a window ends above the last row.
+    for tag, end in (("kind", b"\xff\xc3\0\2"), ("scan", b"\xff\xda\0\2")):
+        data = file(files["halved"][:-2] + end)
+        for rows in (10, 19):
+            yield one(op, d, f"end-{tag}-{rows}", [data, i32((20, 0, rows, 50))])
+        last = [data, i32((20, 0, 20, 50))]
+        yield from bad(op, d, f"end-{tag}-20", last) if tag == "kind" else [one(op, d, f"end-{tag}-20", last)]
+    smoothed = jpeg(picture(64, 64, seed=10), progressive=True)
+    for ratio in (1, 2, 4):
+        window = i32((0, 0, 16, 16))
+        yield one(op, d, f"smoothed-{ratio}", [file(smoothed[:int(len(smoothed) * 0.6)]), window], try_recover_truncated=True, ratio=ratio)
+    for name, data in jpegs():
+        if "sampled" in name:
+            for window in ((3, 5, 9, 11), (9, 14, 7, 10), (0, 20, 3, 4)):
+                yield many(op, d, f"{name}-{window[0]}", [[file(data), i32(window)]])
+            # Of the last, libjpeg expands fewer samples than the window has columns for, and leaves the others as they were in memory.
+            if name != "sampled-42":
+                yield many(op, d, f"{name}-half", [[file(data), i32((2, 3, 5, 7))]], ratio=2)
     yield from bad(op, d, "rank", [file(files["full"]), i32([[0, 0], [1, 1]])])
     for name, data in (("png", png(picture(3, 3), 2)), ("gif", gif((2, 2), frame((0, 0, 2, 2), [0, 1, 2, 3]))), ("bmp", bmp(2, 2, 24))):
         yield from bad(op, d, name, [file(data), i32((0, 0, 1, 1))])

@@ -1,6 +1,8 @@
-//! From the components of a JPEG file to red, green and blue, in libjpeg's numbers of 16 bits of fraction.
+//! Between the components of a JPEG file and red, green and blue, in libjpeg's numbers of 16 bits of fraction.
 
-use super::lanes::{Eight, pixels};
+use kernlink_kernels_common::vector::widest;
+
+use super::lanes::{Eight, Wide, channels, pixels};
 
 const HALF: i32 = 1 << 15;
 
@@ -43,6 +45,46 @@ fn eight_of_ycc(y: [u8; 8], cb: [u8; 8], cr: [u8; 8]) -> [Eight; 3] {
     ]
 }
 
+/// Red, green and blue as brightness and differences.
+#[inline(always)]
+fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
+    let [r, g, b] = [r, g, b].map(i32::from);
+    const MIDDLE: i32 = (128 << 16) + HALF - 1;
+    [
+        ((19595 * r + 38470 * g + 7471 * b + HALF) >> 16) as u8,
+        ((-11059 * r - 21709 * g + 32768 * b + MIDDLE) >> 16) as u8,
+        ((32768 * r - 27439 * g - 5329 * b + MIDDLE) >> 16) as u8,
+    ]
+}
+
+/// [`ycc`] of eight pixels. Of factors that go beyond 16 bits, one is split in two, 22086 and 16384, and the others are negative.
+#[inline(always)]
+fn eight_ycc(pixels: &[u8; 24]) -> [[u8; 8]; 3] {
+    let [r, g, b] = channels(pixels);
+    let below = Wide::all(-1);
+    [
+        r.dot(19595, g, 22086).add(b.dot(7471, g, 16384)).descaled::<16>().sub(Eight::new([128; 8])),
+        below.sub(r.dot(11059, g, 21709)).sub(b.dot(-32768, g, 0)).descaled::<16>(),
+        below.sub(r.dot(-32768, g, 27439)).sub(b.dot(5329, g, 0)).descaled::<16>(),
+    ]
+    .map(Eight::samples)
+}
+
+widest! {
+    /// The components of pixels.
+    pub(crate) fn rgb_to_ycc(pixels: &[[u8; 3]], components: [&mut [u8]; 3]) {
+        let (eights, rest) = pixels.as_chunks::<8>();
+        let [y, cb, cr] = components;
+        let (y, cb, cr) = (y.as_chunks_mut::<8>(), cb.as_chunks_mut::<8>(), cr.as_chunks_mut::<8>());
+        for (((eight, y), cb), cr) in eights.iter().zip(y.0).zip(cb.0).zip(cr.0) {
+            [*y, *cb, *cr] = eight_ycc(bytemuck::cast_ref(eight));
+        }
+        for (((pixel, y), cb), cr) in rest.iter().zip(y.1).zip(cb.1).zip(cr.1) {
+            [*y, *cb, *cr] = ycc(*pixel);
+        }
+    }
+}
+
 /// Colours as they are.
 pub(crate) fn rgb([r, g, b]: [&[u8]; 3], out: &mut [[u8; 3]]) {
     for (((out, &r), &g), &b) in out.iter_mut().zip(r).zip(g).zip(b) {
@@ -69,5 +111,23 @@ pub(crate) fn inks_to_rgb(rows: [&[u8]; 4], are_differences: bool, is_adobe: boo
             let ink = u32::from(ink);
             (if is_adobe { k * ink / 255 } else { (255 - k) * (255 - ink) / 255 }) as u8
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_pixels_have_the_components_of_each() {
+        let steps = [0, 1, 2, 3, 50, 84, 85, 127, 128, 129, 170, 200, 253, 254, 255];
+        let reds = steps.iter().flat_map(|&r| steps.iter().map(move |&g| [r, g]));
+        let pixels: Vec<[u8; 3]> = reds.flat_map(|[r, g]| (0..=255).map(move |b| [r, g, b])).collect();
+        let mut found = [(); 3].map(|()| vec![0; pixels.len()]);
+        let [y, cb, cr] = &mut found;
+        rgb_to_ycc(&pixels, [y, cb, cr]);
+        for (at, &pixel) in pixels.iter().enumerate() {
+            assert_eq!(std::array::from_fn(|component| found[component][at]), ycc(pixel), "{pixel:?}");
+        }
     }
 }

@@ -151,6 +151,8 @@ impl<'a> Decoder<'a> {
                     transform,
                     multipliers: component.quantizers.as_deref().map_or([0; 64], |table| transform.multipliers(table)),
                     expansion: Expansion::Same,
+                    has_context: false,
+                    needed: [0..0, 0..0],
                 },
                 [across_in, down_in],
                 full_columns,
@@ -163,21 +165,24 @@ impl<'a> Decoder<'a> {
             // libjpeg chooses how to expand before it knows of the window, and again only for very narrow ones.
             let is_wide = (if narrowest { full_columns } else { plane.columns }) > 2;
             let (most_across, most_down) = (frame.most_across, frame.most_down);
+            let expansion = |is_wide: bool| match () {
+                () if across == most_across && down == most_down => Ok(Expansion::Same),
+                () if across * 2 == most_across && down == most_down && is_fancy && is_wide => Ok(Expansion::Across),
+                () if across == most_across && down * 2 == most_down && is_fancy => Ok(Expansion::Down),
+                () if across * 2 == most_across && down * 2 == most_down && is_fancy && is_wide => Ok(Expansion::Both),
+                () if most_across.is_multiple_of(across) && most_down.is_multiple_of(down) => {
+                    Ok(Expansion::Repeated(most_across / across, most_down / down))
+                }
+                () => Err(Stop::Error("its sampling factors are not supported")),
+            };
             if index < needed {
-                plane.expansion = match () {
-                    () if across == most_across && down == most_down => Expansion::Same,
-                    () if across * 2 == most_across && down == most_down && is_fancy && is_wide => Expansion::Across,
-                    () if across == most_across && down * 2 == most_down && is_fancy => Expansion::Down,
-                    () if across * 2 == most_across && down * 2 == most_down && is_fancy && is_wide => Expansion::Both,
-                    () if most_across.is_multiple_of(across) && most_down.is_multiple_of(down) => {
-                        Expansion::Repeated(most_across / across, most_down / down)
-                    }
-                    () => return Err(Stop::Error("its sampling factors are not supported")),
-                };
+                plane.expansion = expansion(is_wide)?;
+                plane.has_context = matches!(expansion(full_columns > 2)?, Expansion::Down | Expansion::Both);
                 let is_filtered = matches!(plane.expansion, Expansion::Across | Expansion::Both);
                 check(!is_filtered || plane.columns >= 2, "the crop window is too narrow")?;
                 plane.samples = zeros(plane.stride * rows)?;
                 check(plane.stride > plane.first, "the crop window goes beyond the image")?;
+                plane.need(&(self.origin[0]..self.origin[0] + self.shape[0]), columns);
             }
             all.push(plane);
         }
@@ -190,11 +195,16 @@ impl<'a> Decoder<'a> {
     /// What is wrong with the file, or that too little of it is there.
     pub(crate) fn decode(mut self) -> Read<Image<'a>> {
         let ((planes, first), rows) = self.samples()?;
-        let rows = rows.saturating_sub(self.origin[0]).min(self.shape[0]);
+        // libjpeg passes over rows above the window though they are missing, but not over those that it makes with the next ones:
+        // of such a window less than nothing is there, which is not acceptable to anybody.
+        let has_context = planes.iter().any(|plane| plane.has_context);
+        let rows = (rows as i64 - self.origin[0] as i64).min(self.shape[0] as i64);
+        let rows = if has_context { rows } else { rows.max(0) };
         let fraction = rows as f32 / self.shape[0] as f32;
         if fraction < self.options.acceptable_fraction.min(1.0) {
             return Err(Stop::Suspended);
         }
+        let rows = rows.max(0) as usize;
         Ok(Image { decoder: self, planes, first, rows })
     }
 
@@ -207,7 +217,6 @@ impl<'a> Decoder<'a> {
         self.header.latch_quantizers()?;
         let (mut planes, first) = self.planes()?;
         let mut entropy = entropy(&self.header)?;
-        let needed = self.needed();
         let frame = self.header.frame.as_ref().ok_or(Stop::Error("the file has no frame"))?;
         // In a scan of one component a unit is one block.
         let is_single = frame.components.len() == 1;
@@ -226,36 +235,42 @@ impl<'a> Decoder<'a> {
         } else {
             [frame.height.div_ceil(frame.most_down * 8), frame.width.div_ceil(frame.most_across * 8)]
         };
+        let has_context = planes.iter().any(|plane| plane.has_context);
+        // How many rows of the image so many rows of units, or of a single component's blocks, are enough for.
+        let rows_of_image = |rows: usize| {
+            let row = if is_single { rows / frame.components[0].down } else { rows };
+            let groups = (row * 8 / self.options.ratio).saturating_sub(has_context.into());
+            (groups * frame.most_down).min(self.whole[0])
+        };
+        // What is below the window is not read, be it as broken as it may.
+        let end = self.origin[0] + self.shape[0];
+        let ends_early = end < self.whole[0];
         let source = &mut self.header.source;
         let count = factors.iter().map(|(_, [down, across])| down * across).sum::<usize>().min(10);
         let mut unit = Whole { blocks: [[0; 64]; 10], set: 0 };
         for row in 0..units[0] {
+            if ends_early && rows_of_image(row) >= end {
+                break;
+            }
             for column in 0..units[1] {
                 unit.blocks[..count].fill([0; 64]);
                 match entropy.decode(source, &mut unit) {
-                    Err(Stop::Suspended) => {
-                        let least = 8 / self.options.ratio;
-                        let has_context = planes[..needed]
-                            .iter()
-                            .any(|plane| matches!(plane.expansion, Expansion::Down | Expansion::Both));
-                        let row = if is_single { row / frame.components[0].down } else { row };
-                        let groups = (row * least).saturating_sub(has_context.into());
-                        return Ok(((planes, first), (groups * frame.most_down).min(self.whole[0])));
-                    }
+                    Err(Stop::Suspended) => return Ok(((planes, first), rows_of_image(row))),
                     other => other?,
                 }
                 let mut at = 0;
                 for &(index, [down, across]) in &factors {
                     for y in 0..down {
                         for x in 0..across {
-                            if index < needed {
-                                planes[index].put(&unit.blocks[at], row * down + y, column * across + x);
-                            }
+                            planes[index].put(&unit.blocks[at], row * down + y, column * across + x);
                             at += 1;
                         }
                     }
                 }
             }
+        }
+        if ends_early {
+            return Ok(((planes, first), self.whole[0]));
         }
         match self.header.markers() {
             Ok(super::header::Found::Scan) => Err(Stop::Error("the file goes on where it should end")),
@@ -282,9 +297,9 @@ impl<'a> Decoder<'a> {
                 plane.samples.fill(128);
                 continue;
             };
-            let size = plane.transform.size();
-            let range = plane.first / size..(plane.first + plane.columns).div_ceil(size).min(component.blocks_across);
-            for row in 0..component.blocks_down {
+            let [rows, range] = plane.needed.clone();
+            let range = range.start..range.end.min(component.blocks_across);
+            for row in rows.start..rows.end.min(component.blocks_down) {
                 let unit = row / component.down;
                 let Some(smoothing) = &smoothing else {
                     for (column, block) in coefficients.row(row).iter().enumerate().take(component.blocks_across) {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use kernlink_kernels_common::vector::widest;
+use bytemuck::Zeroable;
 
 use super::codes::{Counter, Encoder, Sink, Writer, optimal, usual};
+use super::color::rgb_to_ycc;
 use super::fdct::{Divisors, transform};
 use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
 use super::idct::Block;
@@ -81,31 +82,12 @@ struct Component {
     blocks: Vec<Block>,
     /// How many blocks a row has, with those that fill the last unit.
     stride: usize,
+    /// How many rows of units there are.
+    units_down: usize,
     /// How many rows and columns of blocks hold some of the image.
     size: [usize; 2],
     /// How many blocks down and across a unit has.
     factors: [usize; 2],
-}
-
-/// Red, green and blue as brightness and differences, in libjpeg's numbers of 16 bits of fraction.
-#[inline(always)]
-fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
-    let [r, g, b] = [r, g, b].map(i32::from);
-    const MIDDLE: i32 = (128 << 16) + (1 << 15) - 1;
-    [
-        ((19595 * r + 38470 * g + 7471 * b + (1 << 15)) >> 16) as u8,
-        ((-11059 * r - 21709 * g + 32768 * b + MIDDLE) >> 16) as u8,
-        ((32768 * r - 27439 * g - 5329 * b + MIDDLE) >> 16) as u8,
-    ]
-}
-
-widest! {
-    /// The components of pixels.
-    fn split(pixels: &[[u8; 3]], y: &mut [u8], cb: &mut [u8], cr: &mut [u8]) {
-        for (((pixel, y), cb), cr) in pixels.iter().zip(y).zip(cb).zip(cr) {
-            [*y, *cb, *cr] = ycc(*pixel);
-        }
-    }
 }
 
 /// Brings coefficients from the natural order to that of a file.
@@ -116,48 +98,77 @@ fn in_order(block: &mut Block) {
     }
 }
 
-/// The coefficients of rows of samples, `rows(y)` for each, of which the last row and column are repeated.
-fn component(
-    planes: &[u8],
-    [rows, columns]: [usize; 2],
-    units: [usize; 2],
-    factors: [usize; 2],
-    divisors: &Divisors,
-) -> Read<Component> {
-    let stride = units[1] * factors[1];
-    let size = [rows.div_ceil(8), columns.div_ceil(8)];
-    let mut blocks: Vec<Block> = zeros(units[0] * factors[0] * stride)?;
-    let width = size[1] * 8;
-    let mut strip = zeros(width * 8)?;
-    for row in 0..size[0] {
-        for (y, line) in strip.chunks_exact_mut(width).enumerate() {
-            let from = (row * 8 + y).min(rows - 1);
-            let samples = &planes[from * columns..][..columns];
-            line[..columns].copy_from_slice(samples);
-            line[columns..].fill(samples[columns - 1]);
-        }
-        transform(&strip, width, divisors, &mut blocks[row * stride..][..size[1]]);
-    }
-    // Blocks that only fill the last unit say nothing but the mean of the block before them.
-    for row in 0..size[0] {
-        for column in size[1]..stride {
-            blocks[row * stride + column][0] = blocks[row * stride + column - 1][0];
-        }
-    }
-    for row in size[0]..units[0] * factors[0] {
-        for column in 0..stride {
-            let last = column / factors[1] * factors[1] + factors[1] - 1;
-            blocks[row * stride + column][0] = blocks[(row - 1) * stride + last][0];
-        }
-    }
-    Ok(Component { blocks, stride, size, factors })
+/// What components are made in, which rows of units share.
+#[derive(Default)]
+struct Workspace {
+    planes: [Vec<u8>; 3],
+    /// A plane in half the size.
+    half: Vec<u8>,
+    /// Samples of a row of blocks.
+    strip: Vec<u8>,
 }
 
-/// Half as many samples in both directions, with whole blocks across that go on with the last column; halves go up and down in turn.
-fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usize; 2])> {
+/// The first elements, which are as they were left, or zeros.
+fn first<T: Zeroable>(room: &mut Vec<T>, count: usize) -> Read<&mut [T]> {
+    if room.len() < count {
+        *room = zeros(count)?;
+    }
+    Ok(&mut room[..count])
+}
+
+/// A block that says nothing but its mean.
+fn flat(mean: i16) -> Block {
+    let mut block = [0; 64];
+    block[0] = mean;
+    block
+}
+
+impl Component {
+    /// Makes the coefficients of a plane, of which the last row and column are repeated.
+    fn fill(
+        &mut self,
+        plane: &[u8],
+        [rows, columns]: [usize; 2],
+        units: [usize; 2],
+        divisors: &Divisors,
+        strip: &mut Vec<u8>,
+    ) -> Read<()> {
+        let [down, across] = self.factors;
+        let (stride, size) = (units[1] * across, [rows.div_ceil(8), columns.div_ceil(8)]);
+        (self.stride, self.units_down, self.size) = (stride, units[0], size);
+        let blocks = first(&mut self.blocks, units[0] * down * stride)?;
+        let width = size[1] * 8;
+        let strip = first(strip, width * 8)?;
+        for row in 0..size[0] {
+            for (y, line) in strip.chunks_exact_mut(width).enumerate() {
+                let from = (row * 8 + y).min(rows - 1);
+                let samples = &plane[from * columns..][..columns];
+                line[..columns].copy_from_slice(samples);
+                line[columns..].fill(samples[columns - 1]);
+            }
+            transform(strip, width, divisors, &mut blocks[row * stride..][..size[1]]);
+        }
+        // Blocks that only fill the last unit have the mean of the block before them.
+        for row in 0..size[0] {
+            for column in size[1]..stride {
+                blocks[row * stride + column] = flat(blocks[row * stride + column - 1][0]);
+            }
+        }
+        for row in size[0]..units[0] * down {
+            for column in 0..stride {
+                let last = column / across * across + across - 1;
+                blocks[row * stride + column] = flat(blocks[(row - 1) * stride + last][0]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes half as many samples in both directions to `half`, with whole blocks across that go on with the last column; halves go up
+/// and down in turn. Answers with the rows and columns.
+fn downsampled(plane: &[u8], [rows, columns]: [usize; 2], half: &mut Vec<u8>) -> Read<[usize; 2]> {
     let size = [rows.div_ceil(2), columns.div_ceil(16) * 8];
-    let mut out = zeros(size[0] * size[1])?;
-    for (y, line) in out.chunks_exact_mut(size[1]).enumerate() {
+    for (y, line) in first(half, size[0] * size[1])?.chunks_exact_mut(size[1]).enumerate() {
         let row = |y: usize| &plane[y.min(rows - 1) * columns..][..columns];
         let (above, below) = (row(2 * y), row(2 * y + 1));
         let (eights, sixteens) = (line.as_chunks_mut().0, above.as_chunks().0.iter().zip(below.as_chunks().0));
@@ -177,7 +188,7 @@ fn downsampled(plane: &[u8], [rows, columns]: [usize; 2]) -> Read<(Vec<u8>, [usi
             *out = ((last + 1 + (x as u16 & 1)) >> 2) as u8;
         }
     }
-    Ok((out, size))
+    Ok(size)
 }
 
 /// Calls `f` for each block of a scan with the place of its component in the scan, unit by unit.
@@ -191,8 +202,7 @@ fn for_each_block<'c>(components: &[&'c Component], mut f: impl FnMut(usize, &'c
         return;
     }
     let across = components[0].stride / components[0].factors[1];
-    let down = components[0].blocks.len() / components[0].stride / components[0].factors[0];
-    for row in 0..down {
+    for row in 0..components[0].units_down {
         for column in 0..across {
             for (index, component) in components.iter().enumerate() {
                 let [height, width] = component.factors;
@@ -311,36 +321,42 @@ struct Picture<'i> {
 }
 
 impl Picture<'_> {
-    /// How many blocks down and across a unit has of a component.
-    fn factors(&self, component: usize) -> [usize; 2] {
-        [if component == 0 { self.factor } else { 1 }; 2]
+    /// The components, without coefficients yet.
+    fn components(&self) -> Vec<Component> {
+        let factors = |component| [if component == 0 { self.factor } else { 1 }; 2];
+        let empty = |component| Component {
+            blocks: Vec::new(),
+            stride: 0,
+            units_down: 0,
+            size: [0; 2],
+            factors: factors(component),
+        };
+        (0..self.channels).map(empty).collect()
     }
 
-    /// The components of some rows of units.
-    fn components(&self, rows: Range<usize>) -> Read<Vec<Component>> {
+    /// Makes the coefficients of some rows of units.
+    fn fill(&self, rows: Range<usize>, components: &mut [Component], room: &mut Workspace) -> Read<()> {
         let Picture { size: [height, columns], channels, factor, .. } = *self;
         let units = [rows.len(), self.units[1]];
-        let [first, end] = [rows.start, rows.end].map(|row| (row * 8 * factor).min(height));
-        let (image, size) = (&self.image[first * columns * channels..end * columns * channels], [end - first, columns]);
-        let make = |plane: &[u8], size: [usize; 2], at: usize| {
-            component(plane, size, units, self.factors(at), &self.divisors[at.min(1)])
-        };
-        if channels == 1 {
-            return Ok(vec![make(image, size, 0)?]);
+        let [start, end] = [rows.start, rows.end].map(|row| (row * 8 * factor).min(height));
+        let (image, size) = (&self.image[start * columns * channels..end * columns * channels], [end - start, columns]);
+        let Workspace { planes: [y, cb, cr], half, strip } = room;
+        if let [gray] = components {
+            return gray.fill(image, size, units, &self.divisors[0], strip);
         }
-        let plane = || zeros(size[0] * columns);
-        let (mut y, mut cb, mut cr) = (plane()?, plane()?, plane()?);
-        split(image.as_chunks().0, &mut y, &mut cb, &mut cr);
-        let mut components = vec![make(&y, size, 0)?];
-        for (at, plane) in [(1, &cb), (2, &cr)] {
-            components.push(if factor == 2 {
-                let (plane, size) = downsampled(plane, size)?;
-                make(&plane, size, at)?
+        let pixels = size[0] * columns;
+        let (y, cb, cr) = (first(y, pixels)?, first(cb, pixels)?, first(cr, pixels)?);
+        rgb_to_ycc(image.as_chunks().0, [&mut *y, &mut *cb, &mut *cr]);
+        for (at, (component, plane)) in components.iter_mut().zip([y, cb, cr]).enumerate() {
+            let divisors = &self.divisors[at.min(1)];
+            if at > 0 && factor == 2 {
+                let size = downsampled(plane, size, half)?;
+                component.fill(&*half, size, units, divisors, strip)?;
             } else {
-                make(plane, size, at)?
-            });
+                component.fill(plane, size, units, divisors, strip)?;
+            }
         }
-        Ok(components)
+        Ok(())
     }
 }
 
@@ -383,15 +399,15 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
     let mut frame = vec![8];
     frame.extend([rows as u16, columns as u16].map(u16::to_be_bytes).as_flattened());
     frame.push(channels as u8);
-    for component in 0..channels {
-        let [down, across] = picture.factors(component);
+    let mut components = picture.components();
+    for (component, &Component { factors: [down, across], .. }) in components.iter().enumerate() {
         frame.extend([component as u8 + 1, (across << 4 | down) as u8, tables_of(component).dc as u8]);
     }
     marker(&mut file, if options.is_progressive { 0xC2 } else { 0xC0 }, &frame);
 
     let scans = if options.is_progressive { PROGRESSION } else { WHOLE }[usize::from(channels == 3)];
     if options.optimizes || options.is_progressive {
-        let mut components = picture.components(0..units[0])?;
+        picture.fill(0..units[0], &mut components, &mut Workspace::default())?;
         if options.is_progressive {
             components.iter_mut().for_each(|component| component.blocks.iter_mut().for_each(in_order));
         }
@@ -409,8 +425,9 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
         let scan = &scans[0];
         let encoders = begin(scan, |table| usual(table >= 2, table % 2), &mut file);
         let (mut writer, mut last) = (Writer::new(&mut file, &encoders), [0; 3]);
+        let mut room = Workspace::default();
         for row in 0..units[0] {
-            let components = picture.components(row..row + 1)?;
+            picture.fill(row..row + 1, &mut components, &mut room)?;
             scan.write(&components.iter().collect::<Vec<_>>(), &mut last, &mut writer);
         }
         writer.finish();

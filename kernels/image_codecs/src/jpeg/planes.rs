@@ -1,5 +1,7 @@
 //! Samples of the components, and how rows of them are brought to the size of the image.
 
+use std::ops::Range;
+
 use super::idct::{Block, Transform};
 use super::lanes::{Eight, in_turn};
 
@@ -17,6 +19,10 @@ pub(crate) struct Plane {
     pub(crate) transform: Transform,
     pub(crate) multipliers: Block,
     pub(crate) expansion: Expansion,
+    /// Whether libjpeg makes rows of the image when it has the next row of units, too, which it decides before it knows of a window.
+    pub(crate) has_context: bool,
+    /// The rows and columns of blocks that the output reads samples of.
+    pub(crate) needed: [Range<usize>; 2],
 }
 
 /// How a component's samples become those of the image.
@@ -34,10 +40,43 @@ pub(crate) enum Expansion {
     Both,
 }
 
+impl Expansion {
+    /// The rows of samples that these rows of the image, of which there is one at least, are made of.
+    fn rows(self, rows: &Range<usize>) -> Range<usize> {
+        let last = rows.end - 1;
+        match self {
+            Expansion::Same | Expansion::Across => rows.clone(),
+            Expansion::Repeated(_, down) => rows.start / down..last / down + 1,
+            Expansion::Down | Expansion::Both => (rows.start / 2).saturating_sub(1)..last / 2 + 2,
+        }
+    }
+
+    /// How many samples this many columns of the image are made of.
+    fn columns(self, columns: usize) -> usize {
+        match self {
+            Expansion::Same | Expansion::Down => columns,
+            Expansion::Repeated(across, _) => columns.div_ceil(across),
+            Expansion::Across | Expansion::Both => columns.div_ceil(2),
+        }
+    }
+}
+
 impl Plane {
-    /// The samples of a block, which starts at `row` and `column` of blocks.
+    /// Has the plane hold samples of these rows of the image and of this many columns, from the first that counts on.
+    pub(crate) fn need(&mut self, rows: &Range<usize>, columns: usize) {
+        let size = self.transform.size();
+        let rows = self.expansion.rows(rows);
+        let rows = rows.start.min(self.rows - 1)..rows.end.min(self.rows);
+        let end = self.first + self.columns.max(self.expansion.columns(columns));
+        self.needed = [rows, self.first..end].map(|range| range.start / size..range.end.div_ceil(size));
+    }
+
+    /// The samples of a block, which starts at `row` and `column` of blocks, if they are needed.
     #[inline]
     pub(crate) fn put(&mut self, block: &Block, row: usize, column: usize) {
+        if !(self.needed[0].contains(&row) && self.needed[1].contains(&column)) {
+            return;
+        }
         let size = self.transform.size();
         let at = row * size * self.stride + column * size;
         self.transform.apply(block, &self.multipliers, &mut self.samples, at, self.stride);

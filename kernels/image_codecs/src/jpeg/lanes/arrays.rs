@@ -102,6 +102,12 @@ impl Eight {
 }
 
 impl Wide {
+    /// The same number eight times.
+    #[inline(always)]
+    pub(crate) fn all(x: i32) -> Wide {
+        Wide([x; 8])
+    }
+
     #[inline(always)]
     pub(crate) fn add(self, other: Wide) -> Wide {
         Wide(std::array::from_fn(|k| self.0[k].wrapping_add(other.0[k])))
@@ -125,6 +131,12 @@ impl Wide {
 pub(crate) fn pixels(colors: [Eight; 3], out: &mut [u8; 24]) {
     let samples = colors.map(Eight::samples);
     *out = std::array::from_fn(|k| samples[k % 3][k / 3]);
+}
+
+/// The three channels of pixels.
+#[inline(always)]
+pub(crate) fn channels(pixels: &[u8; 24]) -> [Eight; 3] {
+    std::array::from_fn(|channel| Eight(std::array::from_fn(|pixel| pixels[pixel * 3 + channel].into())))
 }
 
 /// Numbers that are bytes, of both in turn.

@@ -7,9 +7,9 @@ mod arrays;
 mod sse2;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use arrays::{Eight, in_turn, pair_sums, pixels, transposed};
+pub(crate) use arrays::{Eight, Wide, channels, in_turn, pair_sums, pixels, transposed};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use sse2::{Eight, in_turn, pair_sums, pixels, transposed};
+pub(crate) use sse2::{Eight, Wide, channels, in_turn, pair_sums, pixels, transposed};
 
 use super::idct::Block;
 
@@ -68,6 +68,9 @@ mod tests {
             pixels(colors, &mut both[0]);
             arrays::pixels([slow, slow_b, slow.right::<4>()], &mut both[1]);
             assert_eq!(both[0], both[1]);
+            let pixels: [u8; 24] =
+                std::array::from_fn(|k| if k < 8 { a[k] as u8 } else { (b[k % 8] >> (k / 8 * 3)) as u8 });
+            assert_eq!(channels(&pixels).map(Eight::array), arrays::channels(&pixels).map(arrays::Eight::array));
             let (even, odd) = (Eight::new(bytes.map(i16::from)), Eight::new(b.map(|x| x & 0xFF)));
             assert_eq!(in_turn(even, odd).as_chunks::<2>().0[3], [bytes[3], b[3] as u8]);
             assert_eq!(
@@ -75,6 +78,8 @@ mod tests {
                 i16::from(bytes[2]) + i16::from(bytes[3])
             );
             assert_eq!(Eight::centred(bytes).array(), arrays::Eight::centred(bytes).array());
+            let (all, slow_all) = (Wide::all(a[0].into()), arrays::Wide::all(a[0].into()));
+            assert_eq!(all.descaled::<1>().array(), slow_all.descaled::<1>().array());
             // The sums wrap, and what is too large for 16 bits becomes the nearest.
             let wide = fast.dot(-20995, fast_b, 16819).add(fast.widened::<13>()).sub(fast_b.dot(32767, fast, -32768));
             let slow_wide =

@@ -113,6 +113,11 @@ impl Eight {
 
 impl Wide {
     #[inline(always)]
+    pub(crate) fn all(x: i32) -> Wide {
+        sse2!(Wide(_mm_set1_epi32(x), _mm_set1_epi32(x)))
+    }
+
+    #[inline(always)]
     pub(crate) fn add(self, other: Wide) -> Wide {
         sse2!(Wide(_mm_add_epi32(self.0, other.0), _mm_add_epi32(self.1, other.1)))
     }
@@ -152,6 +157,24 @@ pub(crate) fn pixels([red, green, blue]: [Eight; 3], out: &mut [u8; 24]) {
         first.copy_from_slice(&joined);
         rest.copy_from_slice(&_mm_cvtsi128_si64(_mm_srli_si128::<4>(high)).to_le_bytes());
     });
+}
+
+#[inline(always)]
+pub(crate) fn channels(pixels: &[u8; 24]) -> [Eight; 3] {
+    let (low, high) = pixels.split_at(16);
+    let (low, high) = (low.first_chunk::<16>(), high.first_chunk::<8>());
+    let (low, high) = (low.copied().unwrap_or_default(), high.copied().unwrap_or_default());
+    sse2!({
+        // 24 bytes of which the first half and the second take turns, three times: byte `i` comes to place `8 * i % 23`, and the last stays.
+        let shuffled = |(low, high)| {
+            let second = _mm_or_si128(_mm_srli_si128::<12>(low), _mm_slli_si128::<4>(high));
+            (_mm_unpacklo_epi8(low, second), _mm_unpackhi_epi8(low, second))
+        };
+        let once = shuffled((bytemuck::cast(low), _mm_cvtsi64_si128(i64::from_le_bytes(high))));
+        let (low, high) = shuffled(shuffled(once));
+        let zero = _mm_setzero_si128();
+        [_mm_unpacklo_epi8(low, zero), _mm_unpackhi_epi8(low, zero), _mm_unpacklo_epi8(high, zero)].map(Eight)
+    })
 }
 
 #[inline(always)]
