@@ -57,6 +57,10 @@ def convolutions():
 # Volumes, windows, strides.
 POOLS = [((2, 4, 5, 6, 3), [1, 2, 2, 2, 1], [1, 2, 1, 2, 1]), ((1, 3, 3, 3, 2), [1, 3, 3, 3, 1], ONES), ((1, 7, 6, 5, 1), [1, 1, 3, 2, 1], [1, 3, 3, 3, 1]), ((1, 2, 2, 2, 5), ONES, ONES), ((2, 5, 5, 5, 2), [1, 2, 3, 1, 1], [1, 1, 2, 1, 1]), ((1, 5, 5, 5, 1), ONES, [1, 2, 2, 2, 1]),
          ((0, 3, 3, 3, 2), [1, 2, 2, 2, 1], ONES), ((1, 3, 3, 3, 0), [1, 2, 2, 2, 1], ONES)]
+# Of as many channels as vectors have elements and more; windows side by side, one over the other, and apart.
+WIDE_POOLS = [((2, 4, 5, 6, 35), [1, 2, 2, 2, 1], [1, 2, 2, 2, 1]), ((1, 3, 4, 5, 35), [1, 3, 2, 3, 1], [1, 1, 2, 1, 1]),
+              ((1, 5, 4, 5, 17), [1, 2, 1, 2, 1], [1, 3, 2, 2, 1]), ((1, 3, 1, 6, 33), [1, 1, 3, 3, 1], [1, 3, 2, 3, 1]),
+              ((2, 7, 9, 8, 2), [1, 1, 1, 2, 1], [1, 4, 3, 5, 1])]
 
 
 def pooled(x, k, s, padding):
@@ -81,7 +85,7 @@ def greatest(x, k, s, padding):
 def pools():
     for d in ("float", "bfloat16"):
         for padding in ("SAME", "VALID"):
-            for n, (x, k, s) in enumerate(some(d, POOLS, 4)):
+            for n, (x, k, s) in (*enumerate(some(d, POOLS, 4)), *enumerate(WIDE_POOLS, len(POOLS))):
                 if x[0] and not fits(x, k[1:4], padding):
                     continue
                 tag = f"{padding}-{n}".lower()

@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::{Number, Pod, RealNumber, bf16, f16};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
+use kernlink_kernels_common::extremes::max_or_first;
 use kernlink_kernels_common::float16::Float16;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool, PaddedAvgPool, PaddedMaxPool};
@@ -73,16 +74,10 @@ pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Poolin
     ctx.set_output_at(0, output)
 }
 
-/// The larger one; the first of two that are equal, and not a NaN in the second place.
-#[inline(always)]
-pub(super) fn greater<T: RealNumber>(largest: T, element: T) -> T {
-    if largest < element { element } else { largest }
-}
-
 /// The largest of a window's elements; a NaN counts only in the first place, as in TensorFlow.
 fn largest<T: RealNumber>(window: &[T]) -> T {
     let (&first, rest) = window.split_first().expect("a window is not empty");
-    rest.iter().copied().fold(first, greater)
+    rest.iter().copied().fold(first, max_or_first)
 }
 
 widest! {
@@ -90,7 +85,7 @@ widest! {
     pub(super) fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::MIN, greater, |largest| largest);
+            window.fold(image, target, T::MIN, max_or_first, |largest| largest);
         }
     }
 }
@@ -105,27 +100,31 @@ widest! {
         for (column, target) in target.chunks_exact_mut(depth).enumerate() {
             let window = Window::new(geometry, row, column);
             if is_inside && inside.contains(&column) {
-                window.fold(image, target, T::MIN, greater, |largest| largest);
+                window.fold(image, target, T::MIN, max_or_first, |largest| largest);
                 continue;
             }
-            let with_zero = |target: &mut [T]| target.iter_mut().for_each(|largest| *largest = greater(*largest, T::ZERO));
+            let with_zero = |target: &mut [T]| {
+                target.iter_mut().for_each(|largest| *largest = max_or_first(*largest, T::ZERO));
+            };
             let column_taps = columns.taps(column);
             target.fill(T::MIN);
             if row_taps.start > 0 {
                 with_zero(target);
             }
-            for row in 0..window.rows {
+            window.row_starts().for_each(|row| {
                 if column_taps.start > 0 {
                     with_zero(target);
                 }
-                let pixels = &image[window.first + row * window.stride..][..window.count * depth];
+                let pixels = &image[row..][..window.count * depth];
                 for pixel in pixels.chunks_exact(depth) {
-                    target.iter_mut().zip(pixel).for_each(|(largest, &element)| *largest = greater(*largest, element));
+                    target.iter_mut().zip(pixel).for_each(|(largest, &element)| {
+                        *largest = max_or_first(*largest, element);
+                    });
                 }
                 if column_taps.end < columns.window {
                     with_zero(target);
                 }
-            }
+            });
             if row_taps.end < rows.window {
                 with_zero(target);
             }

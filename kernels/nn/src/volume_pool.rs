@@ -5,17 +5,22 @@ use kernlink::dtype::{Number, Pod, RealNumber};
 use kernlink::ensure;
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink_geometry::volume::{Volumes, Windows, ensure_shape, shape_of};
+use kernlink_kernels_common::extremes::max_or_first;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool3D, AvgPool3DGrad, ExtractVolumePatches, MaxPool3D, MaxPool3DGrad, MaxPool3DGradGrad};
 
 use super::narrow::{computed, widened};
-use super::pool::greater;
 use super::vector::widest;
 use super::window::Lines;
 
 fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
     Volumes::of_pooling(ctx.attrs)
+}
+
+/// The elements from where the windows begin that are as far apart as to leave some out. Gradients begin with the first.
+fn centred<'e, T>(volumes: &Volumes, windows: &Windows, elements: &'e [T]) -> &'e [T] {
+    elements.get(volumes.centring(windows).saturating_mul(windows.channels)..).unwrap_or_default()
 }
 
 /// Writes the results of all windows: `line` takes the number of a line of them, and its results.
@@ -43,7 +48,7 @@ widest! {
     fn max_line<T: RealNumber>(lines: &Lines, taps: usize, input: &[T], line: usize, results: &mut [T]) {
         for (window, greatest) in lines.windows(line).zip(results.chunks_exact_mut(lines.channels)) {
             let start = if window.pixels() == taps { T::from_f64(f64::NEG_INFINITY) } else { T::MIN };
-            window.fold(input, greatest, start, greater, |greatest| greatest);
+            window.fold(input, greatest, start, max_or_first, |greatest| greatest);
         }
     }
 }
@@ -55,7 +60,7 @@ fn max_pool3d<T: RealNumber>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxP
     let lines = Lines::new(&windows)?;
     let taps = windows.axes.iter().fold(1, |taps: usize, axis| taps.saturating_mul(axis.window));
     let mut output = ctx.allocate_output(MaxPool3D::OUTPUT, windows.output(windows.channels)?)?;
-    let input = input.as_slice::<T>()?;
+    let input = centred(volumes, &windows, input.as_slice::<T>()?);
     for_each_line(ctx, &lines, &windows, output.as_mut_slice::<T>()?, |line, results| {
         max_line(&lines, taps, input, line, results);
     });
@@ -90,7 +95,8 @@ fn row_of<T>(piece: &mut [T], first: usize, row: usize, length: usize) -> Option
     piece.get_mut(start..start + length)
 }
 
-/// What MaxPool3DGrad reads of each line: the input, what is the greatest in each window, and what flows back to it.
+/// The input of MaxPool3D, what is the greatest in each window, and `back`: in MaxPool3DGrad the gradient of the result, with its
+/// shape; in MaxPool3DGradGrad that of the input, with the input's.
 struct Flow<'a, T, W> {
     input: &'a [T],
     result: &'a [T],
@@ -210,7 +216,7 @@ fn avg_pool3d<T: Computed<Wide: RealNumber>>(volumes: &Volumes, ctx: &mut Kernel
     let lines = Lines::new(&windows)?;
     let mut output = ctx.allocate_output(AvgPool3D::OUTPUT, windows.output(windows.channels)?)?;
     let input = widened::<T>(Some(ctx), input)?;
-    let input = input.as_slice::<T::Wide>()?;
+    let input = centred(volumes, &windows, input.as_slice::<T::Wide>()?);
     computed::<T>(ctx, &mut output, |output| {
         for_each_line(ctx, &lines, &windows, output.as_mut_slice::<T::Wide>()?, |line, means| {
             average_line(&lines, input, line, means);
@@ -221,24 +227,56 @@ fn avg_pool3d<T: Computed<Wide: RealNumber>>(volumes: &Volumes, ctx: &mut Kernel
 }
 
 widest! {
-    /// What flows through a line of windows, an equal share to each pixel, to the elements of `piece`, those from `first` on.
-    fn average_gradient_line<T: RealNumber>(lines: &Lines, back: &[T], line: usize, first: usize, piece: &mut [T]) {
-        let channels = lines.channels;
-        let backs = back[line * lines.length()..].chunks_exact(channels);
-        for (window, back) in lines.windows(line).zip(backs) {
-            let share = T::from_f64(1.0 / window.pixels() as f64);
-            window.row_starts().for_each(|row| {
-                let Some(to) = row_of(piece, first, row, window.count * channels) else { return };
-                for to in to.chunks_exact_mut(channels) {
-                    // Vectors that the compiler counts.
-                    let ((blocks, rest), (backs, back_rest)) = (to.as_chunks_mut::<16>(), back.as_chunks::<16>());
-                    let add = |(to, &back): (&mut T, &T)| *to = to.wrapping_add(back.wrapping_mul(share));
-                    for (block, back) in blocks.iter_mut().zip(backs) {
-                        block.iter_mut().zip(back).for_each(add);
-                    }
-                    rest.iter_mut().zip(back_rest).for_each(add);
+    /// What flows through a line of windows, an equal share to each pixel, to the elements of `piece`, those from `first` on: added to
+    /// what is there, or in its place if `is_alone`.
+    fn average_gradient_line<T: RealNumber>(
+        lines: &Lines,
+        back: &[T],
+        line: usize,
+        first: usize,
+        piece: &mut [T],
+        is_alone: bool,
+    ) {
+        // A sum of zero and negative zero is zero, for one window as for several.
+        if is_alone {
+            share_out(lines, back, line, first, piece, |to, share| *to = T::ZERO.wrapping_add(share));
+        } else {
+            share_out(lines, back, line, first, piece, |to, share| *to = to.wrapping_add(share));
+        }
+    }
+}
+
+/// Calls `put` with each element under a line of windows, and its share of what flows to the window. The pixels go by their index:
+/// an iterator of chunks would divide for each row of a window.
+#[inline(always)]
+fn share_out<T: RealNumber>(
+    lines: &Lines,
+    back: &[T],
+    line: usize,
+    first: usize,
+    piece: &mut [T],
+    put: impl Fn(&mut T, T),
+) {
+    let (channels, rows) = (lines.channels, lines.row_starts(line));
+    let (back, height) = (&back[line * lines.length()..], rows.len());
+    let (mut count, mut factor) = (0, T::ZERO);
+    for row in rows {
+        for (columns, back) in lines.columns().zip(back.chunks_exact(channels)) {
+            if columns.len() != count {
+                count = columns.len();
+                factor = T::from_f64(1.0 / (height * count) as f64);
+            }
+            let Some(to) = row_of(piece, first, row + columns.start * channels, count * channels) else { continue };
+            for pixel in 0..count {
+                let to = &mut to[pixel * channels..][..channels];
+                // Blocks of a known length, which are vectors.
+                let ((blocks, rest), (backs, back_rest)) = (to.as_chunks_mut::<16>(), back.as_chunks::<16>());
+                let share = |(to, &back): (&mut T, &T)| put(to, back.wrapping_mul(factor));
+                for (block, back) in blocks.iter_mut().zip(backs) {
+                    block.iter_mut().zip(back).for_each(share);
                 }
-            });
+                rest.iter_mut().zip(back_rest).for_each(share);
+            }
         }
     }
 }
@@ -259,9 +297,12 @@ fn avg_pool3d_grad<T: Computed<Wide: RealNumber>>(
     let back = back.as_slice::<T::Wide>()?;
     computed::<T>(ctx, &mut output, |output| {
         let output = output.as_mut_slice::<T::Wide>()?;
-        output.fill(T::Wide::ZERO);
+        let is_alone = lines.cover_each_once(&windows);
+        if !is_alone {
+            output.fill(T::Wide::ZERO);
+        }
         by_planes(ctx, &lines, &windows, output, |line, first, piece| {
-            average_gradient_line(&lines, back, line, first, piece);
+            average_gradient_line(&lines, back, line, first, piece, is_alone);
         });
         Ok(())
     })?;
@@ -294,7 +335,7 @@ fn extract_volume_patches<T: Pod>(volumes: &Volumes, ctx: &mut KernelContext<'_,
     let patch = windows.patch();
     let mut output = ctx.allocate_output(Op::PATCHES, windows.output(patch)?)?;
     if output.num_elements() > 0 {
-        let input = &input.as_slice::<T>()?[volumes.centring(&windows) * windows.channels..];
+        let input = centred(volumes, &windows, input.as_slice::<T>()?);
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, patch, 1, |first, piece| {
             for (window, patch) in (first / patch..).zip(piece.chunks_exact_mut(patch)) {
                 gather(&windows, input, window, patch);

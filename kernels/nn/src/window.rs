@@ -14,13 +14,13 @@ const CHANNELS: usize = 32;
 /// The part of the input under a window: in each of `planes` planes `count` pixels of each of `rows` rows.
 pub(super) struct Window {
     /// Where the first row's pixels begin.
-    pub(super) first: usize,
+    first: usize,
     planes: usize,
     /// Elements from plane to plane.
     plane_stride: usize,
-    pub(super) rows: usize,
+    rows: usize,
     /// Elements from row to row.
-    pub(super) stride: usize,
+    stride: usize,
     pub(super) count: usize,
 }
 
@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// `N` channels from `channel` on.
+    /// `N` channels from `channel` on, by plain loops, which the compiler makes vectors of.
     #[inline(always)]
     fn folded<T: Copy, A: Copy, const N: usize>(
         &self,
@@ -170,6 +170,37 @@ impl Lines {
         self.spans[2].len() * self.channels
     }
 
+    /// Whether each pixel of the volumes is under exactly one window.
+    pub(super) fn cover_each_once(&self, windows: &Windows) -> bool {
+        self.spans.iter().zip(&windows.axes).all(|(spans, axis)| {
+            let end = spans.iter().try_fold(0, |end, span| (span.first == end).then_some(end + span.count));
+            end == Some(axis.input)
+        })
+    }
+
+    /// For each window of a line the pixels that it covers of a line of pixels.
+    pub(super) fn columns(&self) -> impl Iterator<Item = Range<usize>> {
+        self.spans[2].iter().map(|span| span.first..span.first + span.count)
+    }
+
+    /// Where the lines of pixels begin that a line of windows sees.
+    #[inline(always)]
+    pub(super) fn row_starts(&self, line: usize) -> impl ExactSizeIterator<Item = usize> {
+        let (first, plane, row) = self.part(line);
+        let ([plane_stride, stride], rows) = (self.strides, row.count);
+        (0..plane.count * rows).map(move |index| first + index / rows * plane_stride + index % rows * stride)
+    }
+
+    /// Where the first line of pixels under a line of windows begins, and what the line covers of the planes and of their rows.
+    #[inline(always)]
+    fn part(&self, line: usize) -> (usize, Span, Span) {
+        let [depth, rows, _] = &self.spans;
+        let (rest, row) = (line / rows.len(), rows[line % rows.len()]);
+        let (volume, plane) = (rest / depth.len(), depth[rest % depth.len()]);
+        let first = (volume * self.planes + plane.first) * self.strides[0] + row.first * self.strides[1];
+        (first, plane, row)
+    }
+
     /// The lines whose windows reach into a range of planes, both counted over all volumes.
     pub(super) fn reaching(&self, planes: Range<usize>) -> impl Iterator<Item = usize> {
         let [depth, rows, _] = &self.spans;
@@ -178,8 +209,9 @@ impl Lines {
         let starts = volumes.flat_map(move |volume| {
             depth.iter().enumerate().map(move |(place, span)| (volume * depth.len() + place, volume * per_volume, span))
         });
-        let reaching = starts.filter(move |(_, volume, span)| {
-            volume + span.first < planes.end && volume + span.first + span.count > planes.start
+        // `before` are the planes of the volumes before this one.
+        let reaching = starts.filter(move |(_, before, span)| {
+            before + span.first < planes.end && before + span.first + span.count > planes.start
         });
         reaching.flat_map(move |(plane, ..)| plane * rows.len()..(plane + 1) * rows.len())
     }
@@ -187,12 +219,9 @@ impl Lines {
     /// The windows of a line, of all volumes'.
     #[inline(always)]
     pub(super) fn windows(&self, line: usize) -> impl Iterator<Item = Window> {
-        let [depth, rows, columns] = &self.spans;
-        let (rest, row) = (line / rows.len(), rows[line % rows.len()]);
-        let (volume, plane) = (rest / depth.len(), depth[rest % depth.len()]);
+        let (first, plane, row) = self.part(line);
         let ([plane_stride, stride], channels) = (self.strides, self.channels);
-        let first = (volume * self.planes + plane.first) * plane_stride + row.first * stride;
-        columns.iter().map(move |column| Window {
+        self.spans[2].iter().map(move |column| Window {
             first: first + column.first * channels,
             planes: plane.count,
             plane_stride,
@@ -240,30 +269,53 @@ mod tests {
             Axis::new(5, 2, 2, 1, Padding::Same).unwrap(),
             Axis::new(3, 2, 1, 1, Padding::Valid).unwrap(),
         ];
-        let windows = Windows { batch: 2, axes, channels: 3 };
-        let lines = Lines::new(&windows).unwrap();
-        assert_eq!(lines.length(), 2 * 3);
-        let mut window = 0;
-        for line in 0..2 * 4 * 3 {
-            let mut planes = Vec::new();
-            for seen in lines.windows(line) {
-                let (volume, place) = windows.place(window);
-                let taps = (0..3).flat_map(|z| (0..2).flat_map(move |y| (0..2).map(move |x| [z, y, x])));
-                let pixels: Vec<usize> = taps.filter_map(|tap| windows.pixel(volume, place, tap)).collect();
-                planes.extend(pixels.iter().map(|pixel| pixel / 15));
-                assert_eq!(seen.pixels(), pixels.len());
-                assert_eq!(
-                    seen.pixel_starts(3).collect::<Vec<_>>(),
-                    pixels.iter().map(|at| at * 3).collect::<Vec<_>>()
-                );
-                window += 1;
-            }
-            for from in 0..8 {
-                for to in from + 1..=8 {
-                    let reaches = planes.iter().any(|plane| (from..to).contains(plane));
-                    assert_eq!(lines.reaching(from..to).any(|other| other == line), reaches, "{line} in {from}..{to}");
+        for channels in [3, 49] {
+            let windows = Windows { batch: 2, axes, channels };
+            let lines = Lines::new(&windows).unwrap();
+            assert!(!lines.cover_each_once(&windows));
+            assert_eq!(lines.length(), 2 * channels);
+            let volumes: Vec<i32> = (0..2 * 4 * 5 * 3 * channels as i32).map(|i| i * 7919 % 1009 - 504).collect();
+            let mut window = 0;
+            for line in 0..2 * 4 * 3 {
+                let mut planes = Vec::new();
+                for seen in lines.windows(line) {
+                    let (volume, place) = windows.place(window);
+                    let taps = (0..3).flat_map(|z| (0..2).flat_map(move |y| (0..2).map(move |x| [z, y, x])));
+                    let pixels: Vec<usize> = taps.filter_map(|tap| windows.pixel(volume, place, tap)).collect();
+                    planes.extend(pixels.iter().map(|pixel| pixel / 15));
+                    assert_eq!(seen.pixels(), pixels.len());
+                    let starts = pixels.iter().map(|at| at * channels);
+                    assert_eq!(seen.pixel_starts(channels).collect::<Vec<_>>(), starts.collect::<Vec<_>>());
+                    let mut folded = vec![-1; channels];
+                    seen.fold(&volumes, &mut folded, 0, |a, b| a + b, |sum| sum);
+                    let sum = |channel: usize| pixels.iter().map(|at| volumes[at * channels + channel]).sum::<i32>();
+                    assert_eq!(folded, (0..channels).map(sum).collect::<Vec<_>>());
+                    window += 1;
+                }
+                for from in 0..8 {
+                    for to in from + 1..=8 {
+                        let reaches = planes.iter().any(|plane| (from..to).contains(plane));
+                        let found = lines.reaching(from..to).any(|other| other == line);
+                        assert_eq!(found, reaches, "{line} in {from}..{to}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn windows_side_by_side_cover_each_pixel_once() {
+        let axis = |input, window, stride, padding| Axis::new(input, window, stride, 1, padding).unwrap();
+        let row = axis(4, 2, 2, Padding::Valid);
+        for (rows, covers) in [
+            (row, true),
+            (axis(5, 2, 2, Padding::Same), true),
+            (axis(5, 2, 2, Padding::Valid), false),
+            (axis(5, 2, 3, Padding::Valid), false),
+            (axis(4, 2, 1, Padding::Valid), false),
+        ] {
+            let windows = Windows { batch: 1, axes: [row, rows, row], channels: 2 };
+            assert_eq!(Lines::new(&windows).unwrap().cover_each_once(&windows), covers, "{rows:?}");
         }
     }
 }
