@@ -402,6 +402,7 @@ impl Plan<'_> {
         let mut column = first % columns.output;
         let across = if self.merged { 1 } else { columns.window };
         let step = columns.stride * geometry.in_depth;
+        let whole_tile: [usize; ROWS] = std::array::from_fn(|slot| step.wrapping_mul(slot));
         let mut index = 0;
         while index < count {
             // The pixels of one line of the output.
@@ -423,15 +424,21 @@ impl Plan<'_> {
                     let start = geometry.input_at(pixel) + group * geometry.patch_depth;
                     // The slice checks that all segments lie within the input.
                     let mut from = self.input[start..][..(seen.len() - 1) * step + length].as_ptr();
-                    let place = index + seen.start - pixels.start;
-                    let (mut tile, mut slot) = (place / ROWS, place % ROWS);
-                    for _ in seen {
-                        table[tile * per_patch + line_tap * across + column_tap][slot] = from;
-                        from = from.wrapping_add(step);
-                        slot += 1;
-                        if slot == ROWS {
-                            (tile, slot) = (tile + 1, 0);
+                    let mut place = index + seen.start - pixels.start;
+                    let end = place + seen.len();
+                    while place < end {
+                        let (tile, slot) = (place / ROWS, place % ROWS);
+                        let segment = &mut table[tile * per_patch + line_tap * across + column_tap];
+                        let slots = (ROWS - slot).min(end - place);
+                        if slots == ROWS {
+                            // Most are: by vectors.
+                            *segment = whole_tile.map(|offset| from.wrapping_add(offset));
+                        } else {
+                            let pointers = segment[slot..slot + slots].iter_mut();
+                            pointers.zip(whole_tile).for_each(|(to, offset)| *to = from.wrapping_add(offset));
                         }
+                        from = from.wrapping_add(slots.wrapping_mul(step));
+                        place += slots;
                     }
                 }
             }
