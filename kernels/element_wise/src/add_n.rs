@@ -16,13 +16,26 @@ use super::binary::{Binary, BinaryFn};
 /// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
 const PIECE: usize = 2048;
 
+/// Whether elements are computed as another dtype.
+const fn is_half<T: Number>() -> bool {
+    matches!(T::DTYPE, DataType::Half | DataType::Bfloat16)
+}
+
+/// Sums of the elements of both.
+fn add<T: Number>(a: &[T], b: &[T], sums: &mut [T])
+where
+    Add: BinaryFn<T, Out = T>,
+{
+    if is_half::<T>() { Add::slice(a, b, sums) } else { add_as_they_are(a, b, sums) }
+}
+
 /// Adds `other` to the sums.
 fn add_to<T: Number>(sums: &mut [T], other: &[T])
 where
     Add: BinaryFn<T, Out = T>,
 {
-    if !matches!(T::DTYPE, DataType::Half | DataType::Bfloat16) {
-        return add_as_they_are(sums, other);
+    if !is_half::<T>() {
+        return add_to_as_they_are(sums, other);
     }
     // The loop of two inputs writes to neither.
     let mut before = [T::ZERO; 256];
@@ -34,8 +47,17 @@ where
 }
 
 widest! {
+    /// [`add`] of a dtype that is computed as it is.
+    fn add_as_they_are<T: Number>(a: &[T], b: &[T], sums: &mut [T]) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = a.wrapping_add(b);
+        }
+    }
+}
+
+widest! {
     /// [`add_to`] of a dtype that is computed as it is.
-    fn add_as_they_are<T: Number>(sums: &mut [T], other: &[T]) {
+    fn add_to_as_they_are<T: Number>(sums: &mut [T], other: &[T]) {
         for (sum, &other) in sums.iter_mut().zip(other) {
             *sum = sum.wrapping_add(other);
         }
@@ -92,10 +114,11 @@ where
     ctx.parallel_chunks(output.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
         for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
             let start = start + index * PIECE;
-            if let Some(first) = first {
-                sums.copy_from_slice(&first[start..][..sums.len()]);
+            let (mut near, far) = others.split_at(first_group(1 + others.len()) - 1);
+            if let (Some(first), Some((second, rest))) = (first, near.split_first()) {
+                add(&first[start..][..sums.len()], &second[start..][..sums.len()], sums);
+                near = rest;
             }
-            let (near, far) = others.split_at(first_group(1 + others.len()) - 1);
             for other in near {
                 add_to(sums, &other[start..]);
             }

@@ -494,19 +494,12 @@ pub(super) fn fresnel_sin<R: Turned>(x: R) -> R {
 pub(super) fn spence<R: Real>(x: R) -> R {
     const AT_ZERO: f64 = PI * PI / 6.0;
     let (half, one) = (R::of(0.5), R::ONE);
-    match () {
-        () if x < R::ZERO => return R::NAN,
-        () if x == R::ZERO => return R::of(AT_ZERO),
-        () if x == one => return R::ZERO,
-        () => {}
-    }
+    // Everything is computed and then chosen, so that loops over elements can be vectors.
     let y = if x < R::of(2.0) { x } else { one / x };
-    let w = match () {
-        () if y > R::of(1.5) => one / y - one,
-        () if y < half => -y,
-        () => y - one,
-    };
-    let mut result = -w
+    let is_small = y < half;
+    let w = if is_small { -y } else { y - one };
+    let w = if y > R::of(1.5) { one / y - one } else { w };
+    let direct = -w
         * (polynomial(
             w,
             [
@@ -533,13 +526,13 @@ pub(super) fn spence<R: Real>(x: R) -> R {
             ],
         ));
     let logarithm = fast::ln(y);
-    if y < half {
-        result = R::of(AT_ZERO) - logarithm * fast::ln_1p(-y) - result;
-    }
-    if x > R::of(1.5) {
-        result = -half * logarithm * logarithm - result;
-    }
-    result
+    let reflected = R::of(AT_ZERO) - logarithm * fast::ln_1p(-y) - direct;
+    let near = if is_small { reflected } else { direct };
+    let inverted = -half * logarithm * logarithm - near;
+    let result = if x > R::of(1.5) { inverted } else { near };
+    let result = if x == R::ZERO { R::of(AT_ZERO) } else { result };
+    let result = if x == one { R::ZERO } else { result };
+    if x < R::ZERO { R::NAN } else { result }
 }
 
 #[cfg(test)]
