@@ -69,8 +69,9 @@ macro_rules! blocked_in_registers {
                 rows: usize,
                 columns: usize,
             ) {
+                // All rows of a tile are multiplied: of few, most would be for nothing.
                 #[cfg(target_arch = "x86_64")]
-                {
+                if rows > ROWS / 2 {
                     use std::arch::x86_64::*;
 
                     $({

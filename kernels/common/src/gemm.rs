@@ -485,6 +485,7 @@ mod tests {
             agrees(|i| i as i8, m, k, n);
             agrees(|i| i as i16 - 3, m, k, n);
             agrees(|i| i as i32 * 1_000_003, m, k, n);
+            agrees(|i| (i as u32).wrapping_mul(4_000_000_007), m, k, n);
             agrees(|i| i as i64 * -5_000_000_000, m, k, n);
             agrees(|i| Complex32::new(i as f32, 1.0 - i as f32), m, k, n);
             agrees(|i| Complex64::new(2.0, i as f64), m, k, n);

@@ -3,6 +3,7 @@
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::extremes::{max_or_first, min_or_first};
 use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops::CustomAggregator;
@@ -24,9 +25,9 @@ impl OpKernel<CustomAggregator> for AggregatorKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, CustomAggregator>) -> Result<()> {
         let input = ctx.input(CustomAggregator::INPUT)?.clone();
         let values = input.as_slice::<f32>()?;
-        // A NaN is passed over, but for the first value.
-        let least = values.iter().copied().fold(f32::INFINITY, |a, b| if b < a { b } else { a });
-        let greatest = values.iter().copied().fold(f32::NEG_INFINITY, |a, b| if a < b { b } else { a });
+        // A NaN is passed over.
+        let least = values.iter().copied().fold(f32::INFINITY, min_or_first);
+        let greatest = values.iter().copied().fold(f32::NEG_INFINITY, max_or_first);
         let mut histogram = ctx.allocate_output(CustomAggregator::HISTOGRAM, [self.bins])?;
         let counts = histogram.as_mut_slice::<i64>()?;
         counts.fill(0);

@@ -196,7 +196,11 @@ fn best<T: Copy>(xs: &[T], start: T, better: impl Fn(T, T) -> T) -> T {
             *lane = better(*lane, x);
         }
     }
-    let best = rest.iter().fold(start, |best, &x| better(best, x));
+    let of_rest = rest.iter().fold(start, |best, &x| better(best, x));
+    // Few elements are not worth the joining of lanes.
+    if groups.is_empty() {
+        return of_rest;
+    }
     // By halves, which leaves the lanes vectors.
     let mut width = LANES;
     while width > 1 {
@@ -204,7 +208,7 @@ fn best<T: Copy>(xs: &[T], start: T, better: impl Fn(T, T) -> T) -> T {
         let (low, high) = lanes.split_at_mut(width);
         low.iter_mut().zip(high).for_each(|(low, high)| *low = better(*low, *high));
     }
-    better(best, lanes[0])
+    better(of_rest, lanes[0])
 }
 
 // A function each: of one for both the compiler makes shuffles instead of vectors.
@@ -219,8 +223,11 @@ widest! {
     }
 }
 
+/// Widens a range to the elements, which are read twice by pieces, so that they come from memory once.
 fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
-    *range = [least_of(xs, range[0]), greatest_of(xs, range[1])];
+    for piece in xs.chunks(PIECE) {
+        *range = [least_of(piece, range[0]), greatest_of(piece, range[1])];
+    }
 }
 
 /// The ranges that the values take.

@@ -150,8 +150,9 @@ unsafe fn runs(ctx: &RawContext<'_>, outer: &[Step], ends: Ends, run: usize) {
     });
 }
 
-/// Copies neighbouring bytes. Where the target lies a few bytes behind the source, by its place in a page, Zen 3 takes what the
-/// instruction for strings loads for what that has just stored: 12 times as long. The C library has vectors for short runs.
+/// Copies neighbouring bytes. Where the target lies a few bytes later in its page than the source in its own, Zen 3 takes what `rep
+/// movsb` loads for what that has just stored, and takes 12 times as long. GNU's C library copies runs of less than 2,112 bytes by
+/// vectors.
 ///
 /// # Safety
 /// As [`std::ptr::copy_nonoverlapping`].
