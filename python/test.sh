@@ -38,7 +38,9 @@ cargo build --locked --quiet --workspace --lib --test hook --features "${KERNLIN
 cp -r python/kernlink "$folder/"
 rm -f "$folder"/kernlink/_kernlink.*so
 cp "$target/debug/lib_kernlink.so" "$folder/kernlink/_kernlink.abi3.so"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$folder" KERNLINK_CUSTOM_OPS="$target/debug/libcustom_ops.so"
+# A build with other features may replace the library meanwhile.
+cp "$target/debug/libcustom_ops.so" "$folder/"
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$folder" KERNLINK_CUSTOM_OPS="$folder/libcustom_ops.so"
 tests="$PWD/python/tests"
 # From elsewhere: the sources have no extension.
 cd "$folder"

@@ -37,10 +37,17 @@ if cargo fmt --version >/dev/null 2>&1; then
 fi
 step "lints of everything"
 cargo clippy --locked --workspace --all-targets --features cli,gpu,train -- -D warnings
-step "lints of every feature by itself, and of the default ones"
+step "lints of few features at a time, and of the default ones"
+# Each set compiles the ops anew: families come three at a time. Which three, the commit says, so that what one is missing and another
+# of its three brings is found at the next commit.
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
-for feature in "" $families audio data image_codecs jxl learning linear_algebra parsing signal gradients train rayon gpu gpu-shaders declarations; do
-    cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
+commit=$(git rev-parse HEAD 2>/dev/null || true)
+threes=$(for family in $families audio data image_codecs jxl learning linear_algebra parsing signal; do
+    echo "$(cksum <<<"$commit $family" | cut -d' ' -f1) $family"
+done | sort -n | cut -d' ' -f2 | xargs -n 3 | tr ' ' ',')
+for features in "" $threes gradients train rayon gpu gpu-shaders declarations; do
+    echo "features: ${features:-none}"
+    cargo clippy --locked --quiet --no-default-features --features "$features" -- -D warnings
 done
 cargo clippy --locked --quiet -p custom-ops --features gpu-shaders -- -D warnings
 cargo clippy --locked --quiet --tests -- -D warnings
@@ -48,8 +55,13 @@ step "packages"
 cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops --exclude kernlink-python
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli,train
-step "the Python package"
-KERNLINK_FEATURES=cli,train bash python/test.sh
+step "the Python package, beside what follows: its tests are one thread, as the GPU's are"
+python_log="$CARGO_TARGET_DIR/python-tests.log"
+set -m # A group of processes of its own, which ends with this script.
+KERNLINK_FEATURES=cli,train bash python/test.sh >"$python_log" 2>&1 &
+python=$!
+set +m
+trap 'kill -- -"$python" 2>/dev/null || true' EXIT
 step "the C API as a libtensorflow, from C"
 # Of all packages together, as the tests are: of this one alone, crates of others would have other features, and everything would
 # be built a second time.
@@ -66,6 +78,9 @@ step "a program built by a selection"
 bash tests/select/run.sh
 step "every op of TensorFlow, declared"
 RELEASE=0 bash tests/all-ops/run.sh
+step "the Python package's tests"
+wait "$python" || { cat "$python_log"; exit 1; }
+tail -n 1 "$python_log"
 if [ "$(changes)" != "$before" ]; then
     printf '\ntests/run.sh: the tests changed files:\n' >&2
     diff <(echo "$before") <(changes) >&2 || true

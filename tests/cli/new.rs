@@ -15,7 +15,7 @@ fn the_crate_builds_passes_its_test_and_has_a_command_with_its_op() {
     assert_eq!(lock(new.folder.join("Cargo.lock")), lock(path("Cargo.lock")));
     // As it is written Cargo takes it, and it depends on the checkout.
     holds(&new.cargo(&["tree", "--depth", "1"]), &["my-ops v0.1.0", "kernlink v", env!("CARGO_MANIFEST_DIR")]);
-    let new = new.with_profile_of_the_workspace();
+    let new = new.for_a_quick_build();
     holds(&new.cargo(&["test"]), &["test zero_out_keeps_one_element ... ok"]);
     let own = new.cargo(&["run", "--", "ops", "--own"]);
     holds(&own, &["ZeroOut Keeps the element at `preserve_index` and sets every other one to zero.\n1 op\n"]);

@@ -641,7 +641,7 @@ fn a_new_crate_has_a_kernel_for_the_gpu() {
     let _guard = driver();
     let new = new_crate::NewCrate::write("gpu-ops", &["--gpu"]);
     new.check_format();
-    let new = new.with_profile_of_the_workspace();
+    let new = new.for_a_quick_build();
     let features = ["--features", "gpu"];
     let cargo = |args: &[&str]| new.cargo(&[&args[..1], &features, &args[1..]].concat());
     let tests = cargo(&["test"]);

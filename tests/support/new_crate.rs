@@ -1,4 +1,4 @@
-//! A crate that `kernlink new` writes, built as its user would.
+//! A crate that `kernlink new` writes, and its commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,13 +26,17 @@ impl NewCrate {
         NewCrate { folder }
     }
 
-    /// Gives the crate the profile of the workspace, which goes with what is compiled already.
-    pub(crate) fn with_profile_of_the_workspace(self) -> NewCrate {
+    /// Gives the crate the profile of the workspace, which goes with what is compiled already, and of Kernlink the families alone that
+    /// its command brings: those of `default` would be compiled for nothing that is tested.
+    pub(crate) fn for_a_quick_build(self) -> NewCrate {
         let profile = |text: &str| text.find("\n[profile.dev]").map(|at| text[at..].to_owned()).expect("a profile");
         let file = self.folder.join("Cargo.toml");
         let own = std::fs::read_to_string(&file).expect("Cargo.toml");
         let workspace = std::fs::read_to_string(crate::support::path("Cargo.toml")).expect("Cargo.toml");
         let head = &own[..own.len() - profile(&own).len()];
+        let whole = "\nkernlink = { path";
+        assert!(head.contains(whole), "{head}");
+        let head = head.replace(whole, "\nkernlink = { default-features = false, path");
         std::fs::write(&file, format!("{head}{}", profile(&workspace))).expect("Cargo.toml");
         self
     }
