@@ -6,6 +6,7 @@
 #   bash benches/program_sizes.sh
 #   bash benches/program_sizes.sh families   # only what each family adds; KERNLINK_COMMAND is a built command, if there is one
 set -euo pipefail
+[ -z "${KERNLINK_COMMAND:-}" ] || KERNLINK_COMMAND=$(realpath "$KERNLINK_COMMAND")
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/program-sizes"
 unset KERNLINK_SELECT CARGO_INCREMENTAL

@@ -10,8 +10,8 @@
 #
 # CC is the C compiler that links (cc). KERNLINK_PROFILE is cargo's profile (release). KERNLINK_FEATURES are the features of
 # kernlink-capi, instead of the ops and kernels of all families. KERNLINK_STATIC_LIBRARY is a libkernlink_capi.a that cargo has made
-# already, instead of building one. KERNLINK_PACKED=0 makes a library that systems with a glibc before 2.36 can load, too, where
-# this one has a newer.
+# already, instead of building one: what `cargo build` makes beside other types is not optimised at link time. KERNLINK_PACKED=0
+# makes a library that systems with a glibc before 2.36 can load, too, where this one has a newer.
 set -euo pipefail
 
 VERSION=2.21.0
@@ -27,15 +27,20 @@ fail() {
 
 [ $# = 1 ] && [ -n "$1" ] || fail "usage: bash capi/install.sh PREFIX"
 [ "$(uname -s)" = Linux ] || fail "only Linux has libraries with versions of symbols, which this one needs"
-for program in cargo "$CC" nm strip sed awk install; do
+built=${KERNLINK_STATIC_LIBRARY:-}
+for program in $([ -n "$built" ] || echo cargo) "$CC" nm strip sed awk install; do
     command -v "$program" >/dev/null || fail "$program is not installed"
 done
 mkdir -p "$1" 2>/dev/null || fail "cannot make the folder $1"
 prefix=$(cd "$1" && pwd)
 [ -w "$prefix" ] || fail "cannot write into $prefix"
 
-built=${KERNLINK_STATIC_LIBRARY:-}
-[ -z "$built" ] || built=$(realpath -e "$built") || fail "KERNLINK_STATIC_LIBRARY is no file"
+if [ -n "$built" ]; then
+    [ -f "$built" ] || fail "KERNLINK_STATIC_LIBRARY is no file: $built"
+    [ -z "${KERNLINK_FEATURES+set}${KERNLINK_PROFILE+set}" ] ||
+        fail "KERNLINK_FEATURES and KERNLINK_PROFILE say how a library is built, and KERNLINK_STATIC_LIBRARY that none is"
+    built=$(realpath "$built")
+fi
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$source"

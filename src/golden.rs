@@ -163,7 +163,7 @@ impl<'a> Cases<'a> {
                 }));
             }
         }
-        // Those of other cases would be read anew for each.
+        // The functions that only other cases call would be read anew for each case.
         graph.library = library.as_ref().map(|library| called_functions(library, &graph.node));
         graph
     }
