@@ -129,8 +129,8 @@ impl Volumes {
         Ok((self.over(input, [filter[0], filter[1], filter[2]])?, filter[4]))
     }
 
-    /// How many pixels later than [`Windows`] says each window begins in TensorFlow's kernels of patches and of pools, though not in
-    /// their gradients: where padding `SAME` leaves elements out at both ends, they centre what they take.
+    /// How many pixels later than [`Windows`] says each window begins in TensorFlow's kernels of patches, pools and convolutions,
+    /// though not in gradients: where padding `SAME` leaves elements out at both ends, they centre what they take.
     pub fn centring(&self, windows: &Windows) -> usize {
         if self.padding != Padding::Same {
             return 0;

@@ -42,7 +42,15 @@ pub(super) fn convolved<T: Computed<Wide: Convolve>>(
     let mut output = ctx.allocate_output_at(0, windows.output(depth)?)?;
     if output.num_elements() > 0 {
         let geometry = geometry(&windows, depth);
-        let (input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
+        let (mut input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
+        let centring = volumes.centring(&windows).saturating_mul(windows.channels);
+        if centring > 0 {
+            // As many elements as windows leave out at the ends: none reaches the zeros.
+            let mut later = Tensor::zeros(input.dtype(), input.shape())?;
+            let seen = input.as_slice::<T::Wide>()?.get(centring..).unwrap_or_default();
+            later.as_mut_slice::<T::Wide>()?[..seen.len()].copy_from_slice(seen);
+            input = later;
+        }
         let packed = T::Wide::pack(ctx, &geometry, &filter)?;
         computed::<T>(ctx, &mut output, |output| {
             T::Wide::convolve(ctx, &geometry, (&input, &packed), output.as_mut_slice()?, None)
