@@ -14,6 +14,7 @@ use super::convolve_grad::of_input;
 use super::narrow::{computed, gradient, widened};
 use super::space::Geometry;
 use super::volume_patches;
+use super::volume_pool::centred;
 
 /// The sizes of a convolution by a filter with so many output channels.
 fn geometry(windows: &Windows, out_depth: usize) -> Geometry {
@@ -43,11 +44,10 @@ pub(super) fn convolved<T: Computed<Wide: Convolve>>(
     if output.num_elements() > 0 {
         let geometry = geometry(&windows, depth);
         let (mut input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
-        let centring = volumes.centring(&windows).saturating_mul(windows.channels);
-        if centring > 0 {
-            // As many elements as windows leave out at the ends: none reaches the zeros.
+        let seen = centred(volumes, &windows, input.as_slice::<T::Wide>()?);
+        if seen.len() < input.num_elements() {
+            // No window reaches the zeros: as many elements are left out at the ends.
             let mut later = Tensor::zeros(input.dtype(), input.shape())?;
-            let seen = input.as_slice::<T::Wide>()?.get(centring..).unwrap_or_default();
             later.as_mut_slice::<T::Wide>()?[..seen.len()].copy_from_slice(seen);
             input = later;
         }

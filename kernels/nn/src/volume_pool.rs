@@ -19,7 +19,7 @@ fn pooling(ctx: &RawConstruction<'_>) -> Result<Volumes> {
 }
 
 /// The elements from where the windows begin that are as far apart as to leave some out. Gradients begin with the first.
-fn centred<'e, T>(volumes: &Volumes, windows: &Windows, elements: &'e [T]) -> &'e [T] {
+pub(super) fn centred<'e, T>(volumes: &Volumes, windows: &Windows, elements: &'e [T]) -> &'e [T] {
     elements.get(volumes.centring(windows).saturating_mul(windows.channels)..).unwrap_or_default()
 }
 
