@@ -204,6 +204,11 @@ def windows():
     for size, shift, stride in ((1, 1, 1), (3, 1, 1), (2, 3, 1), (3, 2, 2), (2, 5, 3), (20, 1, 1)):
         for drop in (True, False):
             yield case("WindowDataset", "int64", f"{size}-{shift}-{stride}-{drop}".lower(), lambda: texts(r().window(size, shift, stride, drop).flat_map(lambda w: w.batch(30))))
+    # An error that comes with the end is nothing but the end.
+    for count in (5, 6, 7):
+        for size, shift, drop in ((2, 2, False), (4, 4, True), (3, 1, True), (5, 7, False), (4, 5, False)):
+            asserted = lambda: D.range(6).apply(tf.data.experimental.assert_cardinality(count)).map(lambda x: x + 1)
+            yield case("WindowDataset", "int64", f"of-{count}-{size}-{shift}-{drop}".lower(), lambda: texts(asserted().window(size, shift, 1, drop).flat_map(lambda w: w.batch(30)).ignore_errors()))
     for size, shift, stride in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
         yield error("WindowDataset", f"{size}-{shift}-{stride}", lambda: r().window(*[tf.constant(n, tf.int64) for n in (size, shift, stride)]).cardinality())
     for size in (1, 3, 4, 10, 11):

@@ -211,6 +211,12 @@ pub(crate) trait DatasetIterator: Send {
         0
     }
 
+    /// After an error, whether it came with the end of the elements, and so will come again and again. TensorFlow's iterators tell both
+    /// at once, and some look at the end alone.
+    fn failed_at_end(&self) -> bool {
+        false
+    }
+
     /// Puts down where it is. It may go on afterwards.
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>>;
 

@@ -253,6 +253,7 @@ impl AssertCardinality {
 
 impl Transform for AssertCardinality {
     type State = i64;
+    const FAILS_AT_END: bool = true;
 
     fn begin(&self, _: &Cx) -> Result<i64> {
         Ok(0)

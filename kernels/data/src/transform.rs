@@ -22,6 +22,9 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
     /// Whether the input's iterator is made when its first element is asked for, not with the one over this.
     const BEGINS_LATER: bool = false;
 
+    /// Whether an error comes with the input's end.
+    const FAILS_AT_END: bool = false;
+
     /// The state at the beginning.
     fn begin(&self, cx: &Cx) -> Result<Self::State>;
 
@@ -186,6 +189,11 @@ impl Input {
         self.iterator.is_none() && !self.is_to_begin
     }
 
+    /// After an error, whether it came with the end.
+    pub(crate) fn failed_at_end(&self) -> bool {
+        self.iterator.as_ref().is_some_and(|iterator| iterator.failed_at_end())
+    }
+
     /// Asks for no more elements.
     pub(crate) fn end(&mut self) {
         self.iterator = None;
@@ -284,6 +292,10 @@ struct TransformedIterator<T: Transform> {
 impl<T: Transform> DatasetIterator for TransformedIterator<T> {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
         Box::pin(self.dataset.transform.next(&mut self.state, &mut self.input, cx))
+    }
+
+    fn failed_at_end(&self) -> bool {
+        if T::FAILS_AT_END { self.input.is_over() } else { self.input.failed_at_end() }
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {

@@ -122,6 +122,11 @@ impl Windows {
                     if element.is_err() {
                         // That this call has no more time is nobody else's error.
                         cx.go_on().await?;
+                        if input.failed_at_end() {
+                            // To TensorFlow's windows it is nothing but the end.
+                            input.end();
+                            break;
+                        }
                     }
                     buffer.push_back(element);
                 }
@@ -143,7 +148,9 @@ impl Windows {
                     break;
                 }
                 // What is wrong with an element that is left out is nobody's business.
-                _ = input.next(cx).await;
+                if input.next(cx).await.is_err() && input.failed_at_end() {
+                    input.end();
+                }
             }
         } else {
             buffer.drain(..self.shift as usize);
