@@ -582,7 +582,94 @@ WEBP = {
 }
 
 
+def webp_chunk(name, payload):
+    return name + struct.pack("<I", len(payload)) + payload + b"\0" * (len(payload) % 2)
+
+
+def webp_chunks(name):
+    """The chunks of a still picture of `WEBP` that hold it."""
+    data, at, found = bytes.fromhex(WEBP[name]), 12, {}
+    while at < len(data):
+        length = struct.unpack("<I", data[at + 4:at + 8])[0]
+        found[data[at:at + 4]] = data[at + 8:at + 8 + length]
+        at += 8 + length + length % 2
+    return {name: found[name] for name in (b"ALPH", b"VP8 ", b"VP8L") if name in found}
+
+
+def webp_canvas(chunks, columns=19, rows=14, flags=0x10):
+    """A file of a canvas and chunks, each a name and its payload."""
+    canvas = bytes([flags, 0, 0, 0]) + struct.pack("<I", columns - 1)[:3] + struct.pack("<I", rows - 1)[:3]
+    body = b"WEBP" + webp_chunk(b"VP8X", canvas) + b"".join(webp_chunk(*chunk) for chunk in chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def webp_frame(picture, at=(0, 0), flags=0, size=(19, 14)):
+    """The chunk of a frame. Flags: 1 makes its part transparent afterwards, 2 does not blend it."""
+    numbers = b"".join(struct.pack("<I", number)[:3] for number in (at[0] // 2, at[1] // 2, size[0] - 1, size[1] - 1, 20))
+    chunks = webp_chunks(picture) if isinstance(picture, str) else picture
+    return b"ANMF", numbers + bytes([flags]) + b"".join(webp_chunk(*chunk) for chunk in chunks.items())
+
+
+ANIM = (b"ANIM", b"\x10\x20\x30\x40\0\0")
+
+
+def webp_animations():
+    """Frames on a canvas of their size and on a larger one. TensorFlow writes beyond its memory where the canvas has no flag of alpha."""
+    pictures = ("lossless", "lossless-alpha", "lossy", "lossy-alpha")
+    for flags in range(4):
+        for wide in (False, True):
+            frames = [webp_frame(pictures[k % 4], (2 * (k % 3), 4 * (k % 2)) if wide else (0, 0), flags if k % 3 else 3 - flags) for k in range(6)]
+            yield f"flags{flags}{wide}", webp_canvas([ANIM, *frames], 25 if wide else 19, 20 if wide else 14, 0x12)
+    # Frames that are full among those that are not, and what is left of those before.
+    frames = [webp_frame("lossy-alpha", flags=1), webp_frame("lossless-alpha", flags=1), webp_frame("lossless-alpha"), webp_frame("lossy-alpha", flags=2)]
+    yield "keys", webp_canvas([ANIM, *frames], flags=0x12)
+    yield "corner", webp_canvas([ANIM, webp_frame("lossless", (6, 6), 1), webp_frame("lossless-alpha", (0, 2)), webp_frame("lossy-alpha", (4, 0), 1)], 25, 20, 0x12)
+    # What a frame says of its size is not read.
+    yield "size", webp_canvas([ANIM, webp_frame("lossy", size=(3, 2))], flags=0x12)
+    yield "others", webp_canvas([(b"EXIF", b"abc"), ANIM, (b"ABCD", b""), webp_frame({}), webp_frame(webp_chunks("lossy") | {b"ABCD": b"x"}), (b"ANIM", b"123456"), (b"XMP ", b"abc")], flags=0x12)
+    yield "behind", webp_canvas([ANIM, webp_frame("lossless")], flags=0x12) + b"more"
+
+
+def bad_webp_animations():
+    lossy, lossless, alpha = webp_chunks("lossy"), webp_chunks("lossless"), webp_chunks("lossy-alpha")
+    good = webp_frame("lossless")
+    yield "beyond", webp_canvas([ANIM, webp_frame("lossy", (2, 0))], flags=0x12)
+    yield "flag", webp_canvas([ANIM, good], flags=0x52)
+    yield "no-frame", webp_canvas([ANIM, webp_frame({})], flags=0x12)
+    yield "no-header", webp_canvas([good], flags=0x12)
+    yield "late-header", webp_canvas([good, ANIM], flags=0x12)
+    yield "short-header", webp_canvas([(b"ANIM", b"1234"), good], flags=0x12)
+    yield "outside", webp_canvas([ANIM, good, *lossy.items()], flags=0x12)
+    yield "canvas-again", webp_canvas([ANIM, good, (b"VP8X", bytes(10))], flags=0x12)
+    yield "alpha-behind", webp_canvas([ANIM, webp_frame(dict(reversed(alpha.items())))], flags=0x12)
+    yield "alpha-alone", webp_canvas([ANIM, webp_frame({b"ALPH": alpha[b"ALPH"]})], flags=0x12)
+    yield "alpha-lossless", webp_canvas([ANIM, webp_frame({b"ALPH": alpha[b"ALPH"]} | lossless)], flags=0x12)
+    yield "short-frame", webp_canvas([ANIM, (b"ANMF", bytes(14))], flags=0x12)
+    yield "cut-frame", webp_canvas([ANIM, good, (b"ANMF", good[1][:60])], flags=0x12)
+    yield "cut-chunk", webp_canvas([ANIM, good], flags=0x12)[:-2]
+    yield "bad-picture", webp_canvas([ANIM, good, webp_frame({b"VP8L": lossless[b"VP8L"][:200]})], flags=0x12)
+
+
+def webp_stills():
+    """Pictures on a canvas, whose flag of alpha tells less than they do."""
+    for name in ("lossless", "lossless-alpha", "lossy", "lossy-alpha"):
+        for flags in (0, 0x10):
+            yield f"{name}-canvas{flags}", webp_canvas(webp_chunks(name).items(), flags=flags)
+    lossy, alpha = webp_chunks("lossy"), webp_chunks("lossy-alpha")
+    yield "others", webp_canvas([(b"EXIF", b"abc"), *lossy.items(), (b"ABCD", b"x")])
+    yield "alpha-behind", webp_canvas(reversed(alpha.items()))
+    yield "alpha-lossless", webp_canvas([(b"ALPH", alpha[b"ALPH"]), *webp_chunks("lossless").items()])
+    yield "raw", b"RIFF" + struct.pack("<I", 4 + len(lossy[b"VP8 "])) + b"WEBP" + lossy[b"VP8 "]
+
+
 def webp_files():
+    for kind, files in (("frames", webp_animations()), ("still", webp_stills())):
+        for name, data in files:
+            yield one("DecodeWebP", "uint8", f"{kind}-{name}", [file(data)])
+            yield one("DecodeImage", "uint8", f"webp-{kind}-{name}", [file(data)], expand_animations=False)
+    size = [("size", webp_canvas(webp_chunks("lossy").items(), columns=20)), ("long-chunk", webp_canvas(webp_chunks("lossy").items())[:-4])]
+    for name, data in (*bad_webp_animations(), *size):
+        yield from bad("DecodeWebP", "uint8", f"made-{name}", [file(data)])
     op, d = "DecodeWebP", "uint8"
     for name, text in WEBP.items():
         data = bytes.fromhex(text)

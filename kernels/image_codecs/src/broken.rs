@@ -156,13 +156,36 @@ fn webps() -> Vec<Vec<u8>> {
         encoder.encode(&picture(12, 17, channels), 17, 12, color).expect("a file");
         file
     };
-    vec![file(3, ColorType::Rgb8), file(4, ColorType::Rgba8)]
+    let stills = [file(3, ColorType::Rgb8), file(4, ColorType::Rgba8)];
+    let animation = animation(&stills);
+    stills.into_iter().chain([animation]).collect()
+}
+
+/// An animation of still files of 17 columns and 12 rows, on a canvas of 19 by 14, where each frame is blended and made transparent.
+fn animation(stills: &[Vec<u8>]) -> Vec<u8> {
+    let mut chunks = b"WEBPVP8X\x0a\0\0\0\x12\0\0\0\x12\0\0\x0d\0\0ANIM\x06\0\0\0\0\0\0\0\0\0".to_vec();
+    for (index, still) in stills.iter().enumerate() {
+        let picture = &still[12..];
+        chunks.extend_from_slice(b"ANMF");
+        chunks.extend_from_slice(&(16 + picture.len() as u32).to_le_bytes());
+        chunks.extend_from_slice(&[index as u8, 0, 0, 1, 0, 0, 16, 0, 0, 11, 0, 0, 9, 0, 0, 1]);
+        chunks.extend_from_slice(picture);
+    }
+    [b"RIFF", &(chunks.len() as u32).to_le_bytes(), &chunks[..]].concat()
+}
+
+#[test]
+fn the_animation_is_one() {
+    let file = animation(&webps()[..2]);
+    let file = Webp::new(&file).expect("an animation");
+    assert_eq!((file.frames(), file.rows, file.columns), (Some(2), 14, 19));
+    file.decode(2, &mut vec![0; 2 * 14 * 19 * 4]).expect("frames");
 }
 
 fn read_webp(_: &mut Chance, file: &[u8]) {
     if let Ok(file) = Webp::new(file) {
-        let count = file.frames.unwrap_or(1);
-        let channels = if file.frames.is_some() { 4 } else { file.channels };
+        let count = file.frames().unwrap_or(1);
+        let channels = if file.frames().is_some() { 4 } else { file.channels };
         let length = count.saturating_mul(file.rows * file.columns * channels);
         if length < LARGE {
             _ = file.decode(count, &mut vec![0; length]);

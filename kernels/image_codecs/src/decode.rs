@@ -237,12 +237,12 @@ impl Decode {
         let file = Webp::new(data)?;
         self.ensure_channels(file.channels)?;
         ensure!(
-            file.frames.is_none() || matches!(self.channels, 0 | 4),
+            file.frames().is_none() || matches!(self.channels, 0 | 4),
             InvalidArgument,
             "WebP Animation must be 4 channel RGBA"
         );
-        let count = if self.expands_animations { file.frames.unwrap_or(1) } else { 1 };
-        let channels = if file.frames.is_some() { 4 } else { file.channels };
+        let count = file.frames().filter(|_| self.expands_animations).unwrap_or(1);
+        let channels = if file.frames().is_some() { 4 } else { file.channels };
         let frames: &[usize] = if self.expands_animations { &[count] } else { &[] };
         let shape = frames.iter().chain(&[file.rows, file.columns, channels]).copied().collect();
         self.fill(ctx, shape, |_, out| file.decode(count, out))

@@ -1,62 +1,73 @@
-//! WebP files: single images, and animations.
+//! WebP files: still pictures, and animations. What the container holds is read here, as libwebp reads it; the crate `image-webp`
+//! decodes the pictures.
 
-use std::io::Cursor;
+mod animation;
+mod container;
 
-use image_webp::{DecodingError, WebPDecoder};
-use kernlink::tensor::scratch;
-use kernlink::{Error, Result, bail, ensure};
+use animation::Animation;
+use container::{Header, Picture};
+use kernlink::{Result, bail, ensure};
 
 /// The number of pixels from which on a file is refused, as those of other formats are.
 const TOO_MANY_PIXELS: usize = 1 << 29;
 
 /// A file whose header was read.
 pub(crate) struct Webp<'a> {
-    decoder: WebPDecoder<Cursor<&'a [u8]>>,
+    content: Content<'a>,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) channels: usize,
-    /// How many frames an animation has.
-    pub(crate) frames: Option<usize>,
+}
+
+enum Content<'a> {
+    Still(Picture<'a>),
+    Animation(Animation<'a>),
 }
 
 impl<'a> Webp<'a> {
     pub(crate) fn new(data: &'a [u8]) -> Result<Webp<'a>> {
-        let decoder = WebPDecoder::new(Cursor::new(data));
-        let decoder = decoder.map_err(|error| refused("Failed to decode WebP header.", &error))?;
-        let (columns, rows) = decoder.dimensions();
-        let (columns, rows) = (columns as usize, rows as usize);
+        let file = match Webp::read(data) {
+            Ok(file) => file,
+            Err(reason) => bail!(InvalidArgument, "Failed to decode WebP header. {reason}"),
+        };
         ensure!(
-            columns.saturating_mul(rows) < TOO_MANY_PIXELS,
+            file.columns.saturating_mul(file.rows) < TOO_MANY_PIXELS,
             InvalidArgument,
-            "Failed to decode WebP header. The image is too large: {columns} by {rows}"
+            "Failed to decode WebP header. The image is too large: {} by {}",
+            file.columns,
+            file.rows
         );
-        let channels = if decoder.has_alpha() { 4 } else { 3 };
-        let frames = decoder.is_animated().then(|| decoder.num_frames() as usize);
-        Ok(Webp { decoder, rows, columns, channels, frames })
+        Ok(file)
     }
 
-    /// Writes the image, or `count` frames of an animation, which have four channels.
-    pub(crate) fn decode(mut self, count: usize, out: &mut [u8]) -> Result<()> {
-        if self.frames.is_none() {
-            return self.decoder.read_image(out).map_err(|error| refused("Failed to decode WebP image.", &error));
+    fn read(data: &'a [u8]) -> container::Result<Webp<'a>> {
+        let header = Header::new(data)?;
+        if let Some(canvas) = header.canvas.filter(|canvas| canvas.is_animated()) {
+            let content = Content::Animation(Animation::new(&header, &canvas)?);
+            let channels = 3 + usize::from(canvas.has_alpha());
+            return Ok(Webp { content, rows: canvas.rows, columns: canvas.columns, channels });
         }
-        let pixels = self.rows * self.columns;
-        let mut room = scratch::zeros(if self.channels == 4 { 0 } else { pixels * 3 })?;
-        for (index, out) in out.chunks_exact_mut(pixels * 4).take(count).enumerate() {
-            let frame = if self.channels == 4 { &mut *out } else { &mut room[..] };
-            if let Err(error) = self.decoder.read_frame(frame) {
-                bail!(InvalidArgument, "Failed to decode WebP Animation: failed to decode frame: {index}: {error}");
-            }
-            if self.channels == 3 {
-                for (out, &[r, g, b]) in out.as_chunks_mut::<4>().0.iter_mut().zip(room.as_chunks::<3>().0) {
-                    *out = [r, g, b, 255];
-                }
-            }
-        }
-        Ok(())
+        let picture = Picture::of_still(&header)?;
+        let channels = 3 + usize::from(picture.has_alpha);
+        Ok(Webp { rows: picture.rows, columns: picture.columns, channels, content: Content::Still(picture) })
     }
-}
 
-fn refused(text: &str, error: &DecodingError) -> Error {
-    Error::invalid_argument(format!("{text} {error}"))
+    /// How many frames an animation has.
+    pub(crate) fn frames(&self) -> Option<usize> {
+        match &self.content {
+            Content::Still(_) => None,
+            Content::Animation(animation) => Some(animation.len()),
+        }
+    }
+
+    /// Writes the picture, or `count` frames of an animation, which have four channels.
+    pub(crate) fn decode(&self, count: usize, out: &mut [u8]) -> Result<()> {
+        match &self.content {
+            Content::Still(picture) => match picture.decode(self.channels, out) {
+                Ok(()) => Ok(()),
+                Err(error) => bail!(InvalidArgument, "Failed to decode WebP image. {}", error.message()),
+            },
+            Content::Animation(animation) => animation.decode(count, out),
+        }
+    }
 }

@@ -1,0 +1,254 @@
+//! The container of WebP files: a RIFF file of chunks. Which files are good, libwebp's `src/dec/webp_dec.c` says.
+
+use std::io::Cursor;
+use std::result;
+
+use image_webp::WebPDecoder;
+use kernlink::tensor::scratch;
+use kernlink::{Error, Result as Done};
+
+/// What is read, or what is wrong with the file.
+pub(super) type Result<T> = result::Result<T, &'static str>;
+
+/// The bytes before a chunk's payload: its name, and the payload's length.
+const CHUNK_HEADER: usize = 8;
+
+/// The payload of the chunk VP8X.
+const CANVAS: usize = 10;
+
+const CUT: &str = "The file is cut off.";
+
+/// A chunk at the beginning of `data`, and what is behind it.
+pub(super) struct Chunk<'a> {
+    pub(super) name: &'a [u8; 4],
+    /// The payload's length, without what makes it even.
+    pub(super) length: usize,
+    /// What is behind the chunk's header, to the data's end.
+    pub(super) behind_header: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    pub(super) fn new(data: &'a [u8]) -> Result<Chunk<'a>> {
+        let (name, data) = data.split_first_chunk().ok_or(CUT)?;
+        let (length, behind_header) = data.split_first_chunk().ok_or(CUT)?;
+        let length = u32::from_le_bytes(*length);
+        if length > u32::MAX - 9 {
+            return Err("A chunk is too long.");
+        }
+        Ok(Chunk { name, length: length as usize, behind_header })
+    }
+
+    /// The length with what makes it even.
+    pub(super) fn even_length(&self) -> usize {
+        self.length.next_multiple_of(2)
+    }
+
+    /// The payload with what makes it even, and what follows.
+    pub(super) fn split(&self) -> Result<(&'a [u8], &'a [u8])> {
+        self.behind_header.split_at_checked(self.even_length()).ok_or(CUT)
+    }
+
+    fn is_picture(&self) -> bool {
+        matches!(self.name, b"VP8 " | b"VP8L")
+    }
+}
+
+/// A number of 24 bits at the beginning of `bytes`, which has as many.
+pub(super) fn of_three_bytes(bytes: &[u8]) -> usize {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize
+}
+
+/// What the chunk VP8X says.
+#[derive(Clone, Copy)]
+pub(super) struct Canvas {
+    pub(super) flags: u8,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+impl Canvas {
+    pub(super) fn is_animated(&self) -> bool {
+        self.flags & 0x02 != 0
+    }
+
+    pub(super) fn has_alpha(&self) -> bool {
+        self.flags & 0x10 != 0
+    }
+}
+
+/// The beginning of a file.
+pub(super) struct Header<'a> {
+    /// The length of the file that its first bytes tell.
+    pub(super) length: usize,
+    /// How long the data is.
+    pub(super) found: usize,
+    pub(super) canvas: Option<Canvas>,
+    /// What follows.
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    pub(super) fn new(data: &'a [u8]) -> Result<Header<'a>> {
+        let file = Chunk::new(data)?;
+        let Some(rest) = file.behind_header.strip_prefix(b"WEBP").filter(|_| file.name == b"RIFF") else {
+            return Err("It does not begin as a WebP file.");
+        };
+        if file.length < 4 + CHUNK_HEADER {
+            return Err("The file holds no chunk.");
+        }
+        let header = Header { length: CHUNK_HEADER + file.length, found: data.len(), canvas: None, rest };
+        let chunk = Chunk::new(rest)?;
+        if chunk.name != b"VP8X" {
+            return Ok(header);
+        }
+        if chunk.length != CANVAS {
+            return Err("The chunk VP8X has another length than 10.");
+        }
+        let (payload, rest) = chunk.split()?;
+        let canvas = Canvas {
+            flags: payload[0],
+            columns: 1 + of_three_bytes(&payload[4..]),
+            rows: 1 + of_three_bytes(&payload[7..]),
+        };
+        if canvas.columns as u64 * canvas.rows as u64 >= 1 << 32 {
+            return Err("The canvas has 2^32 pixels or more.");
+        }
+        Ok(Header { canvas: Some(canvas), rest, ..header })
+    }
+
+    /// Refuses a file that is shorter than it says.
+    pub(super) fn check_length(&self) -> Result<()> {
+        if self.found < self.length { Err(CUT) } else { Ok(()) }
+    }
+}
+
+/// A picture: a still one, or that of a frame.
+pub(super) struct Picture<'a> {
+    is_lossless: bool,
+    /// The plane of alpha, which lossless pictures have none of.
+    alpha: Option<&'a [u8]>,
+    /// The chunk's payload, and what follows, which libwebp takes where a picture wants more.
+    data: &'a [u8],
+    pub(super) has_alpha: bool,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+impl<'a> Picture<'a> {
+    /// The picture of a still file.
+    pub(super) fn of_still(header: &Header<'a>) -> Result<Picture<'a>> {
+        let mut rest = header.rest;
+        let mut alpha = None;
+        let Some(canvas) = header.canvas else {
+            return match Chunk::new(rest)? {
+                chunk if chunk.is_picture() => {
+                    if chunk.length > header.length - 12 - CHUNK_HEADER {
+                        return Err("The picture is longer than the file.");
+                    }
+                    header.check_length()?;
+                    Picture::of_chunk(&chunk, None)
+                }
+                // A picture may do without its chunk.
+                _ => Picture::new(rest.first() == Some(&LOSSLESS), rest.len(), rest, None),
+            };
+        };
+        let mut room = header.length.saturating_sub(12 + CHUNK_HEADER + CANVAS);
+        loop {
+            let chunk = Chunk::new(rest)?;
+            let left = room.checked_sub(CHUNK_HEADER).and_then(|room| room.checked_sub(chunk.even_length()));
+            room = left.ok_or("A chunk is longer than the file.")?;
+            if chunk.is_picture() {
+                header.check_length()?;
+                let mut picture = Picture::of_chunk(&chunk, alpha)?;
+                if (picture.columns, picture.rows) != (canvas.columns, canvas.rows) {
+                    return Err("The picture has another size than the canvas.");
+                }
+                picture.has_alpha |= canvas.has_alpha() && !picture.is_lossless;
+                return Ok(picture);
+            }
+            let (payload, behind) = chunk.split()?;
+            if chunk.name == b"ALPH" {
+                alpha = Some(&payload[..chunk.length]);
+            }
+            rest = behind;
+        }
+    }
+
+    /// The picture of a chunk that is one.
+    pub(super) fn of_chunk(chunk: &Chunk<'a>, alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
+        if chunk.length > chunk.behind_header.len() {
+            return Err(CUT);
+        }
+        Picture::new(chunk.name == b"VP8L", chunk.length, chunk.behind_header, alpha)
+    }
+
+    /// The picture at the beginning of `data`, whose chunk is `length` bytes long.
+    fn new(is_lossless: bool, length: usize, data: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
+        let (columns, rows, has_alpha) = if is_lossless {
+            let (start, _) = data.split_first_chunk::<5>().ok_or(CUT)?;
+            let bits = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
+            if start[0] != LOSSLESS || bits >> 29 != 0 {
+                return Err("A lossless picture does not begin as one.");
+            }
+            (1 + (bits & 0x3fff), 1 + (bits >> 14 & 0x3fff), bits >> 28 & 1 != 0)
+        } else {
+            let (start, _) = data.split_first_chunk::<10>().ok_or(CUT)?;
+            let bits = of_three_bytes(start);
+            let [columns, rows] = [6, 8].map(|at| u32::from(u16::from_le_bytes([start[at], start[at + 1]]) & 0x3fff));
+            // A key frame, of one of four profiles, that is shown.
+            let is_key = bits & 1 == 0 && bits >> 1 & 7 <= 3 && bits >> 4 & 1 == 1;
+            if start[3..6] != [0x9d, 0x01, 0x2a] || !is_key || bits >> 5 >= length || columns == 0 || rows == 0 {
+                return Err("A lossy picture does not begin as one.");
+            }
+            (columns, rows, false)
+        };
+        let has_alpha = has_alpha || alpha.is_some();
+        let alpha = alpha.filter(|_| !is_lossless);
+        Ok(Picture { is_lossless, alpha, data, has_alpha, columns: columns as usize, rows: rows as usize })
+    }
+
+    /// Writes the pixels in three or four channels; those of a picture without alpha are opaque.
+    pub(super) fn decode(&self, channels: usize, out: &mut [u8]) -> Done<()> {
+        let reads_alpha = channels == 4 && (self.is_lossless || self.alpha.is_some());
+        let file = self.file(reads_alpha)?;
+        let read = |out: &mut [u8]| {
+            let refused = |error| Error::invalid_argument(format!("{error}"));
+            WebPDecoder::new(Cursor::new(file)).and_then(|mut decoder| decoder.read_image(out)).map_err(refused)
+        };
+        if channels == 3 || reads_alpha {
+            return read(out);
+        }
+        let mut opaque = scratch::zeros(self.rows * self.columns * 3)?;
+        read(&mut opaque)?;
+        for (out, &[r, g, b]) in out.as_chunks_mut::<4>().0.iter_mut().zip(opaque.as_chunks::<3>().0) {
+            *out = [r, g, b, 255];
+        }
+        Ok(())
+    }
+
+    /// A file of this picture alone, for the crate that decodes it.
+    fn file(&self, reads_alpha: bool) -> Done<Vec<u8>> {
+        let [columns, rows] = [self.columns, self.rows].map(|size| (size as u32 - 1).to_le_bytes());
+        let flags = if reads_alpha { 0x10 } else { 0 };
+        let canvas = [flags, 0, 0, 0, columns[0], columns[1], columns[2], rows[0], rows[1], rows[2]];
+        let alpha = self.alpha.filter(|_| reads_alpha).map(|alpha| (b"ALPH", alpha));
+        let picture = (if self.is_lossless { b"VP8L" } else { b"VP8 " }, self.data);
+        let chunks = || [Some((b"VP8X", &canvas[..])), alpha, Some(picture)].into_iter().flatten();
+
+        let length = 4 + chunks().map(|(_, payload)| CHUNK_HEADER + payload.len().next_multiple_of(2)).sum::<usize>();
+        let mut file = scratch::room(CHUNK_HEADER + length)?;
+        file.extend_from_slice(b"RIFF");
+        file.extend_from_slice(&(length as u32).to_le_bytes());
+        file.extend_from_slice(b"WEBP");
+        for (name, payload) in chunks() {
+            file.extend_from_slice(name);
+            file.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+            file.extend_from_slice(payload);
+            file.extend_from_slice(&[0][..payload.len() % 2]);
+        }
+        Ok(file)
+    }
+}
+
+/// The first byte of a lossless picture.
+const LOSSLESS: u8 = 0x2f;
