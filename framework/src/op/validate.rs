@@ -161,7 +161,8 @@ impl AttrDef {
             }
             Some(AllowedValues::Strings(allowed)) => {
                 let refused = value.strings.iter().find(|text| !allowed.iter().any(|one| one.as_bytes() == **text));
-                refused.map(|text| (format!("{:?}", String::from_utf8_lossy(text)), join(allowed.iter())))
+                let quoted = allowed.iter().map(|text| format!("{text:?}"));
+                refused.map(|text| (format!("{:?}", String::from_utf8_lossy(text)), join(quoted)))
             }
         };
         match refused {

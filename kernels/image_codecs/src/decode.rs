@@ -163,7 +163,9 @@ impl Decode {
             options.window = Some(window);
         }
         let refused = |stop: jpeg::Stop| {
-            stop.error(Code::InvalidArgument, "jpeg::Uncompress failed. Invalid JPEG data or crop window")
+            let window = options.window.map_or(String::new(), |window| format!(" {window:?}"));
+            let what = format_args!("jpeg::Uncompress failed. Invalid JPEG data or crop window{window}");
+            stop.error(Code::InvalidArgument, what)
         };
         let decoder = jpeg::Decoder::new(data, options).map_err(refused)?;
         let shape = self.shape_of(decoder.shape());

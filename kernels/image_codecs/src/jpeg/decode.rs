@@ -68,7 +68,9 @@ impl<'a> Decoder<'a> {
         let channels = if options.channels == 0 { count.min(3) } else { options.channels };
         let colors = header.colors();
         let whole = [frame.height, frame.width].map(|size| size.div_ceil(options.ratio));
-        check(whole[0] * whole[1] * count < TOO_MANY_SAMPLES, "the image is too large")?;
+        if whole[0] * whole[1] * count >= TOO_MANY_SAMPLES {
+            return Err(Stop::TooLarge(whole));
+        }
         let is_possible = match channels {
             1 => matches!(colors, Colors::Gray | Colors::Ycc | Colors::Rgb),
             3 => colors != Colors::Unknown,
@@ -84,7 +86,9 @@ impl<'a> Decoder<'a> {
                 && width > 0
                 && y + height <= whole[0] as i64
                 && x + width <= whole[1] as i64;
-            check(fits, "the crop window is empty or goes beyond the image")?;
+            if !fits {
+                return Err(Stop::Beyond(whole));
+            }
             (origin, size) = ([y as usize, x as usize], [height as usize, width as usize]);
         }
         Ok(Decoder { options, shape: [size[0], size[1], channels], colors, whole, origin, header })

@@ -370,7 +370,7 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
         return refuse("the image is empty");
     }
     if rows.max(columns) > MOST_LINES || rows * columns >= TOO_MANY_PIXELS {
-        return refuse("the image is too large");
+        return Err(Stop::TooLarge([rows, columns]));
     }
     const NAMESPACE: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
     if NAMESPACE.len() + options.xmp.len() > 65533 {

@@ -348,7 +348,9 @@ impl<'a> Header<'a> {
     /// Computes what the first scan lets know of the frame.
     fn set_up(&mut self) -> Read<()> {
         let Some(frame) = &mut self.frame else { return error("the file has no frame") };
-        check(frame.height.max(frame.width) <= MOST_LINES, "the image is too large")?;
+        if frame.height.max(frame.width) > MOST_LINES {
+            return Err(Stop::TooLarge([frame.height, frame.width]));
+        }
         check(frame.precision == 8, "its samples do not have 8 bits")?;
         check(frame.components.len() <= MOST_COMPONENTS, "the image has too many components")?;
         for component in &frame.components {

@@ -11,6 +11,10 @@ use kernlink::{Code, Error};
 pub(crate) enum Stop {
     /// The file is broken, in the way that the text says.
     Error(&'static str),
+    /// An image of so many rows and columns is too large.
+    TooLarge([usize; 2]),
+    /// The crop window does not fit into an image of so many rows and columns.
+    Beyond([usize; 2]),
     /// The file ends amid what is being read: what came before can be used.
     Suspended,
     /// The system has no memory for it.
@@ -21,11 +25,16 @@ impl Stop {
     /// The error of an op, with this code unless memory is what lacks; `what` says what became of the file.
     #[track_caller]
     pub(crate) fn error(self, code: Code, what: impl Display) -> Error {
-        let (code, reason) = match self {
-            Stop::Error(reason) => (code, reason),
-            Stop::Suspended => (code, "the file ends too early"),
-            Stop::NoMemory => (Code::ResourceExhausted, "there is no memory for it"),
+        let reason = match self {
+            Stop::Error(reason) => reason.to_owned(),
+            Stop::TooLarge([rows, columns]) => format!("an image of {rows} by {columns} pixels is too large"),
+            Stop::Beyond([rows, columns]) => {
+                format!("the window is empty or goes beyond the image of {rows} by {columns} pixels")
+            }
+            Stop::Suspended => "the file ends too early".to_owned(),
+            Stop::NoMemory => "there is no memory for it".to_owned(),
         };
+        let code = if self == Stop::NoMemory { Code::ResourceExhausted } else { code };
         Error::new(code, format!("{what}: {reason}"))
     }
 }

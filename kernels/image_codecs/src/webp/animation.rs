@@ -191,11 +191,13 @@ fn blended(over: [u8; 4], under: [u8; 4]) -> [u8; 4] {
         0 => under,
         255 => over,
         _ => {
-            let under_alpha = u32::from(under[3]) * (256 - alpha) >> 8;
+            let under_alpha = (u32::from(under[3]) * (256 - alpha)) >> 8;
             let both = alpha + under_alpha;
             let scale = (1 << 24) / both;
-            let channel =
-                |at: usize| ((u32::from(over[at]) * alpha + u32::from(under[at]) * under_alpha) * scale >> 24) as u8;
+            let channel = |at: usize| {
+                let sum = u32::from(over[at]) * alpha + u32::from(under[at]) * under_alpha;
+                ((sum * scale) >> 24) as u8
+            };
             [channel(0), channel(1), channel(2), both as u8]
         }
     }

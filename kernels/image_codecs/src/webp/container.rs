@@ -190,13 +190,13 @@ impl<'a> Picture<'a> {
             if start[0] != LOSSLESS || bits >> 29 != 0 {
                 return Err("A lossless picture does not begin as one.");
             }
-            (1 + (bits & 0x3fff), 1 + (bits >> 14 & 0x3fff), bits >> 28 & 1 != 0)
+            (1 + (bits & 0x3fff), 1 + ((bits >> 14) & 0x3fff), (bits >> 28) & 1 != 0)
         } else {
             let (start, _) = data.split_first_chunk::<10>().ok_or(CUT)?;
             let bits = of_three_bytes(start);
             let [columns, rows] = [6, 8].map(|at| u32::from(u16::from_le_bytes([start[at], start[at + 1]]) & 0x3fff));
             // A key frame, of one of four profiles, that is shown.
-            let is_key = bits & 1 == 0 && bits >> 1 & 7 <= 3 && bits >> 4 & 1 == 1;
+            let is_key = bits & 1 == 0 && (bits >> 1) & 7 <= 3 && (bits >> 4) & 1 == 1;
             if start[3..6] != [0x9d, 0x01, 0x2a] || !is_key || bits >> 5 >= length || columns == 0 || rows == 0 {
                 return Err("A lossy picture does not begin as one.");
             }
