@@ -26,7 +26,7 @@ use kernlink_framework::tensor::Tensor;
 use kernlink_framework::testing::{self, Tolerance};
 
 /// Stack of a thread that runs cases: that of a program's main thread.
-#[cfg(feature = "cli")]
+#[cfg(feature = "command")]
 const STACK_BYTES: usize = 8 << 20;
 
 /// What came of verifying.
@@ -67,7 +67,7 @@ impl Report {
     }
 }
 
-/// Runs every case of a graph by itself, on `device`; with the feature `cli` several side by side. If that has memory of its own, the host does what it has no kernels
+/// Runs every case of a graph by itself, on `device`; with the feature `command` several side by side. If that has memory of its own, the host does what it has no kernels
 /// for, and a case whose own op is among that is skipped.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ pub fn verify(def: &GraphDef, registry: &Arc<Registry>, device: &Arc<dyn Device>
 
 /// What comes of each item, in their order: computed side by side, on as many threads as the device has, unless it has memory
 /// of its own, which cases then need not share.
-#[cfg(feature = "cli")]
+#[cfg(feature = "command")]
 fn each<T: Sync, R: Send>(items: &[T], device: &Arc<dyn Device>, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     use rayon::prelude::*;
 
@@ -118,7 +118,7 @@ fn each<T: Sync, R: Send>(items: &[T], device: &Arc<dyn Device>, work: impl Fn(&
 }
 
 /// What comes of each item.
-#[cfg(not(feature = "cli"))]
+#[cfg(not(feature = "command"))]
 fn each<T, R>(items: &[T], _device: &Arc<dyn Device>, work: impl Fn(&T) -> R) -> Vec<R> {
     items.iter().map(work).collect()
 }

@@ -86,7 +86,7 @@ mod optimizing {}
 #[doc = include_str!("../docs/resources.md")]
 mod resources {}
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "command")]
 pub mod cli;
 pub mod golden;
 #[cfg(feature = "load-library")]
@@ -95,7 +95,7 @@ mod model;
 #[cfg(feature = "npy")]
 pub mod npy;
 pub mod testing;
-#[cfg(feature = "cli")]
+#[cfg(feature = "command")]
 pub mod tools;
 
 pub use kernlink_framework::*;

@@ -45,7 +45,7 @@ commit=$(git rev-parse HEAD 2>/dev/null || true)
 threes=$(for family in $families audio data image_codecs jxl learning linear_algebra parsing signal; do
     echo "$(cksum <<<"$commit $family" | cut -d' ' -f1) $family"
 done | sort -n | cut -d' ' -f2 | xargs -n 3 | tr ' ' ',')
-for features in "" $threes gradients train rayon gpu gpu-shaders declarations; do
+for features in "" $threes gradients command train rayon gpu gpu-shaders declarations; do
     echo "features: ${features:-none}"
     cargo clippy --locked --quiet --no-default-features --features "$features" -- -D warnings
 done

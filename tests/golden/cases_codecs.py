@@ -624,10 +624,18 @@ def webp_animations():
     frames = [webp_frame("lossy-alpha", flags=1), webp_frame("lossless-alpha", flags=1), webp_frame("lossless-alpha"), webp_frame("lossy-alpha", flags=2)]
     yield "keys", webp_canvas([ANIM, *frames], flags=0x12)
     yield "corner", webp_canvas([ANIM, webp_frame("lossless", (6, 6), 1), webp_frame("lossless-alpha", (0, 2)), webp_frame("lossy-alpha", (4, 0), 1)], 25, 20, 0x12)
-    # What a frame says of its size is not read.
+    # What a frame says of its size is not its size.
     yield "size", webp_canvas([ANIM, webp_frame("lossy", size=(3, 2))], flags=0x12)
     yield "others", webp_canvas([(b"EXIF", b"abc"), ANIM, (b"ABCD", b""), webp_frame({}), webp_frame(webp_chunks("lossy") | {b"ABCD": b"x"}), (b"ANIM", b"123456"), (b"XMP ", b"abc")], flags=0x12)
     yield "behind", webp_canvas([ANIM, webp_frame("lossless")], flags=0x12) + b"more"
+    yield "no-bit", webp_canvas([ANIM, webp_frame("lossy"), webp_frame(no_bit()), webp_frame(no_bit(), (2, 2))], 25, 20, flags=0x12)
+
+
+def no_bit():
+    """A lossless picture with alpha whose header says that it has none."""
+    data = bytearray(webp_chunks("lossless-alpha")[b"VP8L"])
+    data[4] &= ~0x10
+    return {b"VP8L": bytes(data)}
 
 
 def bad_webp_animations():
@@ -646,6 +654,10 @@ def bad_webp_animations():
     yield "alpha-lossless", webp_canvas([ANIM, webp_frame({b"ALPH": alpha[b"ALPH"]} | lossless)], flags=0x12)
     yield "short-frame", webp_canvas([ANIM, (b"ANMF", bytes(14))], flags=0x12)
     yield "cut-frame", webp_canvas([ANIM, good, (b"ANMF", good[1][:60])], flags=0x12)
+    yield "large-frame", webp_canvas([ANIM, (b"ANMF", good[1][:6] + b"\xff" * 6 + good[1][12:])], flags=0x12)
+    yield "alpha-reserved", webp_canvas([ANIM, webp_frame({b"ALPH": bytes([alpha[b"ALPH"][0] | 0xc0]) + alpha[b"ALPH"][1:], b"VP8 ": alpha[b"VP8 "]})], flags=0x12)
+    for length in (12, 21, 22, 29, 30):
+        yield f"length-{length}", b"RIFF" + struct.pack("<I", length) + webp_canvas([ANIM, good], flags=0x12)[8:]
     yield "cut-chunk", webp_canvas([ANIM, good], flags=0x12)[:-2]
     yield "bad-picture", webp_canvas([ANIM, good, webp_frame({b"VP8L": lossless[b"VP8L"][:200]})], flags=0x12)
 
@@ -656,6 +668,8 @@ def webp_stills():
         for flags in (0, 0x10):
             yield f"{name}-canvas{flags}", webp_canvas(webp_chunks(name).items(), flags=flags)
     lossy, alpha = webp_chunks("lossy"), webp_chunks("lossy-alpha")
+    yield "no-bit", webp_canvas(no_bit().items())
+    yield "reserved", webp_canvas([(b"ALPH", bytes([alpha[b"ALPH"][0] | 0x40]) + alpha[b"ALPH"][1:]), (b"VP8 ", alpha[b"VP8 "])])
     yield "others", webp_canvas([(b"EXIF", b"abc"), *lossy.items(), (b"ABCD", b"x")])
     yield "alpha-behind", webp_canvas(reversed(alpha.items()))
     yield "alpha-lossless", webp_canvas([(b"ALPH", alpha[b"ALPH"]), *webp_chunks("lossless").items()])
@@ -667,8 +681,13 @@ def webp_files():
         for name, data in files:
             yield one("DecodeWebP", "uint8", f"{kind}-{name}", [file(data)])
             yield one("DecodeImage", "uint8", f"webp-{kind}-{name}", [file(data)], expand_animations=False)
-    size = [("size", webp_canvas(webp_chunks("lossy").items(), columns=20)), ("long-chunk", webp_canvas(webp_chunks("lossy").items())[:-4])]
-    for name, data in (*bad_webp_animations(), *size):
+    lossy, alpha = webp_chunks("lossy"), webp_chunks("lossy-alpha")
+    bad_stills = [
+        ("size", webp_canvas(lossy.items(), columns=20)), ("long-chunk", webp_canvas(lossy.items())[:-4]),
+        ("long-raw", b"RIFF" + struct.pack("<I", 1004 + len(lossy[b"VP8 "])) + b"WEBP" + lossy[b"VP8 "]),
+        ("reserved", webp_canvas([(b"ALPH", bytes([alpha[b"ALPH"][0] | 0x80]) + alpha[b"ALPH"][1:]), (b"VP8 ", alpha[b"VP8 "])])),
+    ]
+    for name, data in (*bad_webp_animations(), *bad_stills):
         yield from bad("DecodeWebP", "uint8", f"made-{name}", [file(data)])
     op, d = "DecodeWebP", "uint8"
     for name, text in WEBP.items():

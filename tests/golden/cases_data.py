@@ -209,6 +209,9 @@ def windows():
         for size, shift, drop in ((2, 2, False), (4, 4, True), (3, 1, True), (5, 7, False), (4, 5, False)):
             asserted = lambda: D.range(6).apply(tf.data.experimental.assert_cardinality(count)).map(lambda x: x + 1)
             yield case("WindowDataset", "int64", f"of-{count}-{size}-{shift}-{drop}".lower(), lambda: texts(asserted().window(size, shift, 1, drop).flat_map(lambda w: w.batch(30)).ignore_errors()))
+    sure = tf.data.experimental.assert_cardinality
+    for name, f in {"twice": lambda ds: ds.apply(sure(7)), "filter": lambda ds: ds.filter(lambda x: x > 1), "batch": lambda ds: ds.batch(2).map(tf.reduce_sum), "scan": lambda ds: ds.scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x))}.items():
+        yield case("WindowDataset", "int64", f"of-7-{name}", lambda: texts(f(D.range(6).apply(sure(7))).window(4, 4).flat_map(lambda w: w.batch(30)).ignore_errors()))
     for size, shift, stride in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
         yield error("WindowDataset", f"{size}-{shift}-{stride}", lambda: r().window(*[tf.constant(n, tf.int64) for n in (size, shift, stride)]).cardinality())
     for size in (1, 3, 4, 10, 11):

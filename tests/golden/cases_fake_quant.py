@@ -100,6 +100,11 @@ def simulated():
                 yield case("scalar", 0.3, -1, 1, range_given=True)
             yield case("zeros", np.zeros(4), 0, 0, range_given=False)
             yield case("one", [0.1, 1.0], 1, 1, range_given=True)
+            # TensorFlow takes subnormal numbers for zero: ends, and what is computed of ends that are not.
+            least, most = (1e-38, 3e38) if d == "float" else (2e-308, 1.6e308)
+            for tag, end in (("subnormal", least / 100), ("small", least * 100), ("large", most)):
+                for given, bits in ((True, 8), (False, 8), (True, 2), (False, 2)):
+                    yield case(f"{tag}{bits}{'g' if given else ''}", end * np.array([0, 1, -1, 0.5, -0.3, 0.9]), -end, end, bits, range_given=given)
             for bits in (1, 2, 31, 61):
                 yield case(f"bits{bits}", halves, -4, 4, bits, range_given=True)
             for shape, axis in (((4, 3), 0), ((4, 3), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((1, 5), 0), ((0, 3), 1), ((2, 2, 3, 2), 3)):

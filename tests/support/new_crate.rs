@@ -27,7 +27,7 @@ impl NewCrate {
     }
 
     /// Gives the crate the profile of the workspace, which goes with what is compiled already, and of Kernlink the families alone that
-    /// its command brings: those of `default` would be compiled for nothing that is tested.
+    /// the command cannot do without: those of `default` and `cli` would be compiled for nothing that is tested.
     pub(crate) fn for_a_quick_build(self) -> NewCrate {
         let profile = |text: &str| text.find("\n[profile.dev]").map(|at| text[at..].to_owned()).expect("a profile");
         let file = self.folder.join("Cargo.toml");
@@ -37,6 +37,8 @@ impl NewCrate {
         let whole = "\nkernlink = { path";
         assert!(head.contains(whole), "{head}");
         let head = head.replace(whole, "\nkernlink = { default-features = false, path");
+        assert!(head.contains("kernlink/cli"), "{head}");
+        let head = head.replace("kernlink/cli", "kernlink/command");
         std::fs::write(&file, format!("{head}{}", profile(&workspace))).expect("Cargo.toml");
         self
     }

@@ -112,7 +112,7 @@ fn bad_nodes() {
     bad(&with("T", types(&[FLOAT])), "attr `T` (the dtype of input `x`) must be type, not list(type)");
     bad(&with("N", Value::I(-1)), "attr `N` (the number of tensors in input `xs`) is -1 but must be at least 0");
     bad(&with("N", Value::I(1 << 40)), "cannot be a list of 1099511627776 tensors");
-    bad(&with("mode", Value::S("c".into())), "attr `mode` is \"c\" but must be one of a, b");
+    bad(&with("mode", Value::S("c".into())), "attr `mode` is \"c\" but must be one of \"a\", \"b\"");
     bad(&with("L", Value::Type(FLOAT)), "attr `L` (the dtypes of input `any`) must be list(type), not type");
     bad(&node("Mix", &["a", "b"], &attrs()), "2 inputs are given but the op takes 4 (x, xs, any)");
     bad(&node("Mix", &["a", "b", "c", "d", "e"], &attrs()), "5 inputs are given");

@@ -165,11 +165,11 @@ fn defaults_have_an_allowed_value() {
     let texts = || strings(&["foo", "bar"]);
     message(
         default(allowed("string", texts()), Value::S("baz".into())),
-        "attr `x` is \"baz\" but must be one of foo, bar",
+        "attr `x` is \"baz\" but must be one of \"foo\", \"bar\"",
     );
     message(
         default(allowed("list(string)", texts()), strings(&["baz"])),
-        "holds \"baz\" but only foo, bar are allowed",
+        "holds \"baz\" but only \"foo\", \"bar\" are allowed",
     );
 }
 

@@ -93,6 +93,7 @@ impl GroupByWindow {
 
 impl Transform for GroupByWindow {
     type State = Groups;
+    const PASSES_END: bool = false;
 
     fn begin(&self, _: &Cx) -> Result<Groups> {
         Ok(Groups::default())
@@ -217,6 +218,7 @@ struct Reduced {
 
 impl Transform for GroupByReducer {
     type State = Reduced;
+    const PASSES_END: bool = false;
 
     fn begin(&self, _: &Cx) -> Result<Reduced> {
         Ok(Reduced::default())

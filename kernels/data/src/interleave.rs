@@ -75,6 +75,7 @@ impl Interleave {
 
 impl Transform for Interleave {
     type State = Turns;
+    const PASSES_END: bool = false;
 
     fn begin(&self, _: &Cx) -> Result<Turns> {
         Ok(Turns { open: Vec::new(), at: 0, given: 0 })

@@ -75,6 +75,7 @@ impl Shuffle {
 impl Transform for Shuffle {
     type State = Buffer;
     const BEGINS_LATER: bool = true;
+    const PASSES_END: bool = false;
 
     fn begin(&self, _: &Cx) -> Result<Buffer> {
         Ok(Buffer {

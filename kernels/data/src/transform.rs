@@ -25,6 +25,10 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
     /// Whether an error comes with the input's end.
     const FAILS_AT_END: bool = false;
 
+    /// Whether an error of the input that comes with its end comes with the end of this, too. TensorFlow's iterators that ask for the
+    /// input's end in a variable of their own do not pass it on.
+    const PASSES_END: bool = true;
+
     /// The state at the beginning.
     fn begin(&self, cx: &Cx) -> Result<Self::State>;
 
@@ -295,7 +299,7 @@ impl<T: Transform> DatasetIterator for TransformedIterator<T> {
     }
 
     fn failed_at_end(&self) -> bool {
-        if T::FAILS_AT_END { self.input.is_over() } else { self.input.failed_at_end() }
+        (T::FAILS_AT_END && self.input.is_over()) || (T::PASSES_END && self.input.failed_at_end())
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {

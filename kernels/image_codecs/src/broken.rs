@@ -156,19 +156,21 @@ fn webps() -> Vec<Vec<u8>> {
         encoder.encode(&picture(12, 17, channels), 17, 12, color).expect("a file");
         file
     };
-    let stills = [file(3, ColorType::Rgb8), file(4, ColorType::Rgba8)];
+    let lossy = include_bytes!("broken/lossy_alpha.webp").to_vec();
+    let stills = [file(3, ColorType::Rgb8), file(4, ColorType::Rgba8), lossy];
     let animation = animation(&stills);
     stills.into_iter().chain([animation]).collect()
 }
 
-/// An animation of still files of 17 columns and 12 rows, on a canvas of 19 by 14, where each frame is blended and made transparent.
+/// An animation of still files of 17 columns and 12 rows, or two more, on a canvas of 19 by 14, where each frame is blended and made
+/// transparent.
 fn animation(stills: &[Vec<u8>]) -> Vec<u8> {
     let mut chunks = b"WEBPVP8X\x0a\0\0\0\x12\0\0\0\x12\0\0\x0d\0\0ANIM\x06\0\0\0\0\0\0\0\0\0".to_vec();
-    for (index, still) in stills.iter().enumerate() {
-        let picture = &still[12..];
+    for still in stills {
+        let picture = if still[12..].starts_with(b"VP8X") { &still[30..] } else { &still[12..] };
         chunks.extend_from_slice(b"ANMF");
         chunks.extend_from_slice(&(16 + picture.len() as u32).to_le_bytes());
-        chunks.extend_from_slice(&[index as u8, 0, 0, 1, 0, 0, 16, 0, 0, 11, 0, 0, 9, 0, 0, 1]);
+        chunks.extend_from_slice(&[0, 0, 0, 0, 0, 0, 16, 0, 0, 11, 0, 0, 9, 0, 0, 1]);
         chunks.extend_from_slice(picture);
     }
     [b"RIFF", &(chunks.len() as u32).to_le_bytes(), &chunks[..]].concat()
@@ -176,10 +178,16 @@ fn animation(stills: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn the_animation_is_one() {
-    let file = animation(&webps()[..2]);
-    let file = Webp::new(&file).expect("an animation");
-    assert_eq!((file.frames(), file.rows, file.columns), (Some(2), 14, 19));
-    file.decode(2, &mut vec![0; 2 * 14 * 19 * 4]).expect("frames");
+    let bytes = animation(&webps()[..3]);
+    let file = Webp::new(&bytes).expect("an animation");
+    assert_eq!((file.frames(), file.rows, file.columns), (Some(3), 14, 19));
+    file.decode(3, &mut vec![0; 3 * 14 * 19 * 4]).expect("frames");
+    // A file says how long it is, which may be less than what has been read of it.
+    for length in 0..100_u32 {
+        let file = [&bytes[..4], &length.to_le_bytes(), &bytes[8..]].concat();
+        assert!(Webp::new(&file).is_err(), "{length}");
+        assert!(Webp::new(&file[..file.len().min(length as usize + 8)]).is_err(), "{length}");
+    }
 }
 
 fn read_webp(_: &mut Chance, file: &[u8]) {

@@ -163,7 +163,7 @@ impl Decode {
             options.window = Some(window);
         }
         let refused = |stop: jpeg::Stop| {
-            let window = options.window.map_or(String::new(), |window| format!(" {window:?}"));
+            let window = options.window.map_or(String::new(), |window| format!(" {window:?} (y, x, height, width)"));
             let what = format_args!("jpeg::Uncompress failed. Invalid JPEG data or crop window{window}");
             stop.error(Code::InvalidArgument, what)
         };

@@ -63,10 +63,7 @@ impl<'a> Webp<'a> {
     /// Writes the picture, or `count` frames of an animation, which have four channels.
     pub(crate) fn decode(&self, count: usize, out: &mut [u8]) -> Result<()> {
         match &self.content {
-            Content::Still(picture) => match picture.decode(self.channels, out) {
-                Ok(()) => Ok(()),
-                Err(error) => bail!(InvalidArgument, "Failed to decode WebP image. {}", error.message()),
-            },
+            Content::Still(picture) => picture.decode("Failed to decode WebP image.", self.channels, out),
             Content::Animation(animation) => animation.decode(count, out),
         }
     }

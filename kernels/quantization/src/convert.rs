@@ -9,7 +9,7 @@ use kernlink_kernels_common::truncate::Truncate as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Dequantize, QuantizeV2};
 
-use crate::number::{Quantized, ToNumbers, ToValues, max, min};
+use crate::number::{Quantized, ToNumbers, ToValues, flushed, max, min};
 use crate::slices::{Slices, axis_of, set_range};
 
 /// How numbers follow from values.
@@ -96,10 +96,8 @@ impl Quantizer {
             Mode::Scaled => {
                 let from = |number: f32, end: f32| if number * end > 0.0 { number / end } else { f32::MAX };
                 let scale = min(from(lowest as f32, least), from(highest as f32, greatest));
-                // What is too small to be a normal number is zero in TensorFlow's kernels.
-                let end = |number: i64| number as f32 / scale;
-                let flushed = |end: f32| if end.abs() < f32::MIN_POSITIVE { 0.0 } else { end };
-                (least, greatest) = (flushed(end(lowest)), flushed(end(highest)));
+                let end = |number: i64| flushed(number as f32 / scale);
+                (least, greatest) = (end(lowest), end(highest));
                 scale
             }
         };

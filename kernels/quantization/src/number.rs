@@ -4,6 +4,7 @@
 
 use kernlink::dtype::{Number, QInt8, QInt16, QInt32, QUInt8, QUInt16};
 pub(crate) use kernlink_kernels_common::extremes::{max_or_first as max, min_or_first as min};
+use kernlink_kernels_common::number::Float;
 use kernlink_kernels_common::truncate::Truncate as _;
 
 /// A dtype of quantized numbers.
@@ -47,6 +48,11 @@ quantized! {
     QInt16: i16;
     QUInt16: u16;
     QInt32: i32;
+}
+
+/// `x`, but zero for a subnormal number: TensorFlow's threads take such for zero, as arguments and results.
+pub(crate) fn flushed<T: Float>(x: T) -> T {
+    if x.abs() < T::min_positive_value() { T::zero().copysign(x) } else { x }
 }
 
 /// The number of 24 bits, and zeros behind them, that is next.

@@ -14,7 +14,7 @@ use kernlink_ops::{
     QuantizeAndDequantizeV4Grad,
 };
 
-use crate::number::{max, min};
+use crate::number::{flushed, max, min};
 use crate::slices::{Slices, axis_of};
 
 /// What all versions have as attrs or inputs.
@@ -44,18 +44,16 @@ impl<T: Rounded> Scaled<T> {
             (true, narrow) => (-(1i64 << (bits - 1)) + i64::from(narrow), (1i64 << (bits - 1)) - 1),
         };
         let (lowest, highest) = (T::from_i64(lowest), T::from_i64(highest));
-        // An end that is not normal is nothing to TensorFlow, whose steps would be none otherwise.
-        let normal = |end: T| if end.abs() < T::min_positive_value() { end * T::ZERO } else { end };
-        (least, greatest) = (normal(least), normal(greatest));
-        let from = |number: T, end: T| if number * end > T::ZERO { number / end } else { Float::max_value() };
+        (least, greatest) = (flushed(least), flushed(greatest));
+        let from = |number: T, end: T| if number * end > T::ZERO { flushed(number / end) } else { Float::max_value() };
         let (from_least, from_greatest) = (from(lowest, least), from(highest, greatest));
         let (scale, inverse) = if from_least < from_greatest {
-            let inverse = least / lowest;
-            greatest = highest * inverse;
+            let inverse = flushed(least / lowest);
+            greatest = flushed(highest * inverse);
             (from_least, inverse)
         } else {
-            let inverse = greatest / highest;
-            least = lowest * inverse;
+            let inverse = flushed(greatest / highest);
+            least = flushed(lowest * inverse);
             (from_greatest, inverse)
         };
         Scaled { least, greatest, scale, inverse }

@@ -68,7 +68,7 @@ impl<'a> Decoder<'a> {
         let channels = if options.channels == 0 { count.min(3) } else { options.channels };
         let colors = header.colors();
         let whole = [frame.height, frame.width].map(|size| size.div_ceil(options.ratio));
-        if whole[0] * whole[1] * count >= TOO_MANY_SAMPLES {
+        if whole[0].saturating_mul(whole[1]).saturating_mul(count) >= TOO_MANY_SAMPLES {
             return Err(Stop::TooLarge(whole));
         }
         let is_possible = match channels {

@@ -369,7 +369,7 @@ pub(crate) fn encode(image: &[u8], [rows, columns, channels]: [usize; 3], option
     if rows == 0 || columns == 0 {
         return refuse("the image is empty");
     }
-    if rows.max(columns) > MOST_LINES || rows * columns >= TOO_MANY_PIXELS {
+    if rows.max(columns) > MOST_LINES || rows.saturating_mul(columns) >= TOO_MANY_PIXELS {
         return Err(Stop::TooLarge([rows, columns]));
     }
     const NAMESPACE: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";

@@ -1,6 +1,6 @@
 //! The bytes of a file as libjpeg reads them: markers, what is skipped, and what happens at the end of a file that was cut.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 
 use bytemuck::Zeroable;
 use kernlink::tensor::scratch;
@@ -25,17 +25,22 @@ impl Stop {
     /// The error of an op, with this code unless memory is what lacks; `what` says what became of the file.
     #[track_caller]
     pub(crate) fn error(self, code: Code, what: impl Display) -> Error {
-        let reason = match self {
-            Stop::Error(reason) => reason.to_owned(),
-            Stop::TooLarge([rows, columns]) => format!("an image of {rows} by {columns} pixels is too large"),
-            Stop::Beyond([rows, columns]) => {
-                format!("the window is empty or goes beyond the image of {rows} by {columns} pixels")
-            }
-            Stop::Suspended => "the file ends too early".to_owned(),
-            Stop::NoMemory => "there is no memory for it".to_owned(),
-        };
         let code = if self == Stop::NoMemory { Code::ResourceExhausted } else { code };
-        Error::new(code, format!("{what}: {reason}"))
+        Error::new(code, format!("{what}: {self}"))
+    }
+}
+
+impl Display for Stop {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Error(reason) => f.write_str(reason),
+            Stop::TooLarge([rows, columns]) => write!(f, "an image of {rows} by {columns} pixels is too large"),
+            Stop::Beyond([rows, columns]) => {
+                write!(f, "the window is empty or goes beyond the image of {rows} by {columns} pixels")
+            }
+            Stop::Suspended => f.write_str("the file ends too early"),
+            Stop::NoMemory => f.write_str("there is no memory for it"),
+        }
     }
 }
 

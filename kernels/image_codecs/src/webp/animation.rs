@@ -1,10 +1,10 @@
 //! Animations: frames, each of which changes a part of the canvas. The canvas is what libwebp's `WebPAnimDecoder` makes of it
 //! (`src/demux/demux.c` and `anim_decode.c`): what no frame covers is transparent, the background that a file names is not used.
 
+use kernlink::Result;
 use kernlink::tensor::scratch;
-use kernlink::{Result, bail};
 
-use super::container::{self, Canvas, Chunk, Header, Picture, of_three_bytes};
+use super::container::{self, Canvas, Chunk, Header, Picture, check_area, of_three_bytes};
 
 /// The bytes of a frame before its chunks.
 const FRAME_HEADER: usize = 16;
@@ -23,13 +23,16 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame whose chunk ANMF has the given length, and what follows its last picture; none without a picture.
+    /// The frame of a chunk ANMF of the given length, none without a picture, and the first chunk that is not the frame's. That may be
+    /// one inside ANMF: as to libwebp it is one of the file then.
     fn new(length: usize, data: &'a [u8], canvas: &Canvas) -> container::Result<(Option<Frame<'a>>, &'a [u8])> {
         let chunks_length = length.checked_sub(FRAME_HEADER).ok_or("The chunk ANMF is shorter than 16.")?;
         let (header, chunks) = data.split_at_checked(FRAME_HEADER).ok_or("A frame is cut off.")?;
         if chunks.len() < chunks_length {
             return Err("A frame is cut off.");
         }
+        let [columns, rows] = [6, 9].map(|at| 1 + of_three_bytes(&header[at..]));
+        check_area(columns, rows)?;
         let mut alpha = None;
         let mut picture = None;
         let mut rest = chunks;
@@ -44,10 +47,7 @@ impl<'a> Frame<'a> {
                     alpha = Some(&payload[..chunk.length]);
                 }
                 b"VP8L" if alpha.is_some() => return Err("A lossless picture has alpha of its own."),
-                b"VP8 " | b"VP8L" if picture.is_none() => {
-                    let chunk = Chunk { behind_header: payload, ..chunk };
-                    picture = Some(Picture::of_chunk(&chunk, alpha)?);
-                }
+                b"VP8 " | b"VP8L" if picture.is_none() => picture = Some(Picture::of_chunk(&chunk, alpha)?),
                 _ => break,
             }
             rest = behind;
@@ -91,12 +91,13 @@ pub(super) struct Animation<'a> {
 impl<'a> Animation<'a> {
     /// The frames of a file whose chunk VP8X was read.
     pub(super) fn new(header: &Header<'a>, canvas: &Canvas) -> container::Result<Animation<'a>> {
-        header.check_length()?;
+        let length_behind = header.length_behind()?;
         if canvas.flags & !FLAGS != 0 {
             return Err("The chunk VP8X has flags of no meaning.");
         }
         // Nothing is read behind the end that the file tells.
-        let mut rest = &header.rest[..header.rest.len() - (header.found - header.length)];
+        let length = header.rest.len().checked_sub(length_behind).ok_or("The chunk VP8X is longer than the file.")?;
+        let mut rest = &header.rest[..length];
         let mut has_header = false;
         let mut frames = Vec::new();
         loop {
@@ -107,7 +108,9 @@ impl<'a> Animation<'a> {
                 b"ANMF" if !has_header => return Err("A frame comes before the chunk ANIM."),
                 b"ANMF" => {
                     let (frame, behind) = Frame::new(chunk.even_length(), chunk.behind_header, canvas)?;
-                    frames.extend(frame);
+                    if let Some(frame) = frame {
+                        scratch::push(&mut frames, frame).map_err(|_| "There is no memory for its frames.")?;
+                    }
                     rest = behind;
                 }
                 name => {
@@ -137,16 +140,16 @@ impl<'a> Animation<'a> {
     /// Writes the canvas after each of the first `count` frames, in four channels.
     pub(super) fn decode(&self, count: usize, out: &mut [u8]) -> Result<()> {
         let (columns, rows) = (self.columns, self.rows);
+        let sizes = self.frames.iter().take(count).map(|frame| frame.picture.columns * frame.picture.rows);
+        let mut room = scratch::zeros(sizes.max().unwrap_or(0) * 4)?;
         let mut before: Option<(&Frame<'_>, &mut [[u8; 4]])> = None;
         let mut was_key = false;
         let canvases = out.as_chunks_mut::<4>().0.chunks_exact_mut(columns * rows);
         for (index, (frame, canvas)) in self.frames.iter().zip(canvases).take(count).enumerate() {
             let picture = &frame.picture;
-            let mut pixels = scratch::zeros(picture.columns * picture.rows * 4)?;
-            if let Err(error) = picture.decode(4, &mut pixels) {
-                let message = error.message();
-                bail!(InvalidArgument, "Failed to decode WebP Animation: failed to decode frame: {index}: {message}");
-            }
+            let pixels = &mut room[..picture.columns * picture.rows * 4];
+            let what = format_args!("Failed to decode WebP Animation: failed to decode frame: {index}:");
+            picture.decode(what, 4, pixels)?;
             let pixels = pixels.as_chunks::<4>().0.chunks_exact(picture.columns).enumerate();
 
             // A key frame shows nothing of the canvas before.

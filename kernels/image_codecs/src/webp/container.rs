@@ -1,11 +1,12 @@
 //! The container of WebP files: a RIFF file of chunks. Which files are good, libwebp's `src/dec/webp_dec.c` says.
 
+use std::fmt::Display;
 use std::io::Cursor;
 use std::result;
 
 use image_webp::WebPDecoder;
 use kernlink::tensor::scratch;
-use kernlink::{Error, Result as Done};
+use kernlink::{Result as Done, bail};
 
 /// What is read, or what is wrong with the file.
 pub(super) type Result<T> = result::Result<T, &'static str>;
@@ -15,6 +16,9 @@ const CHUNK_HEADER: usize = 8;
 
 /// The payload of the chunk VP8X.
 const CANVAS: usize = 10;
+
+/// The first byte of a lossless picture.
+const LOSSLESS: u8 = 0x2f;
 
 const CUT: &str = "The file is cut off.";
 
@@ -56,6 +60,11 @@ impl<'a> Chunk<'a> {
 /// A number of 24 bits at the beginning of `bytes`, which has as many.
 pub(super) fn of_three_bytes(bytes: &[u8]) -> usize {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize
+}
+
+/// Refuses what no canvas or frame is as large as.
+pub(super) fn check_area(columns: usize, rows: usize) -> Result<()> {
+    if columns as u64 * rows as u64 >= 1 << 32 { Err("The canvas or a frame has 2^32 pixels or more.") } else { Ok(()) }
 }
 
 /// What the chunk VP8X says.
@@ -110,15 +119,16 @@ impl<'a> Header<'a> {
             columns: 1 + of_three_bytes(&payload[4..]),
             rows: 1 + of_three_bytes(&payload[7..]),
         };
-        if canvas.columns as u64 * canvas.rows as u64 >= 1 << 32 {
-            return Err("The canvas has 2^32 pixels or more.");
-        }
+        check_area(canvas.columns, canvas.rows)?;
         Ok(Header { canvas: Some(canvas), rest, ..header })
     }
 
-    /// Refuses a file that is shorter than it says.
-    pub(super) fn check_length(&self) -> Result<()> {
-        if self.found < self.length { Err(CUT) } else { Ok(()) }
+    /// How much of the data is behind the end that the file tells.
+    ///
+    /// # Errors
+    /// That the file is shorter than it says.
+    pub(super) fn length_behind(&self) -> Result<usize> {
+        self.found.checked_sub(self.length).ok_or(CUT)
     }
 }
 
@@ -127,7 +137,7 @@ pub(super) struct Picture<'a> {
     is_lossless: bool,
     /// The plane of alpha, which lossless pictures have none of.
     alpha: Option<&'a [u8]>,
-    /// The chunk's payload, and what follows, which libwebp takes where a picture wants more.
+    /// The payload of the chunk.
     data: &'a [u8],
     pub(super) has_alpha: bool,
     pub(super) columns: usize,
@@ -137,6 +147,7 @@ pub(super) struct Picture<'a> {
 impl<'a> Picture<'a> {
     /// The picture of a still file.
     pub(super) fn of_still(header: &Header<'a>) -> Result<Picture<'a>> {
+        header.length_behind()?;
         let mut rest = header.rest;
         let mut alpha = None;
         let Some(canvas) = header.canvas else {
@@ -145,11 +156,10 @@ impl<'a> Picture<'a> {
                     if chunk.length > header.length - 12 - CHUNK_HEADER {
                         return Err("The picture is longer than the file.");
                     }
-                    header.check_length()?;
                     Picture::of_chunk(&chunk, None)
                 }
                 // A picture may do without its chunk.
-                _ => Picture::new(rest.first() == Some(&LOSSLESS), rest.len(), rest, None),
+                _ => Picture::new(rest.first() == Some(&LOSSLESS), rest, None),
             };
         };
         let mut room = header.length.saturating_sub(12 + CHUNK_HEADER + CANVAS);
@@ -158,7 +168,6 @@ impl<'a> Picture<'a> {
             let left = room.checked_sub(CHUNK_HEADER).and_then(|room| room.checked_sub(chunk.even_length()));
             room = left.ok_or("A chunk is longer than the file.")?;
             if chunk.is_picture() {
-                header.check_length()?;
                 let mut picture = Picture::of_chunk(&chunk, alpha)?;
                 if (picture.columns, picture.rows) != (canvas.columns, canvas.rows) {
                     return Err("The picture has another size than the canvas.");
@@ -176,14 +185,10 @@ impl<'a> Picture<'a> {
 
     /// The picture of a chunk that is one.
     pub(super) fn of_chunk(chunk: &Chunk<'a>, alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
-        if chunk.length > chunk.behind_header.len() {
-            return Err(CUT);
-        }
-        Picture::new(chunk.name == b"VP8L", chunk.length, chunk.behind_header, alpha)
+        Picture::new(chunk.name == b"VP8L", chunk.behind_header.get(..chunk.length).ok_or(CUT)?, alpha)
     }
 
-    /// The picture at the beginning of `data`, whose chunk is `length` bytes long.
-    fn new(is_lossless: bool, length: usize, data: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
+    fn new(is_lossless: bool, data: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
         let (columns, rows, has_alpha) = if is_lossless {
             let (start, _) = data.split_first_chunk::<5>().ok_or(CUT)?;
             let bits = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
@@ -197,7 +202,7 @@ impl<'a> Picture<'a> {
             let [columns, rows] = [6, 8].map(|at| u32::from(u16::from_le_bytes([start[at], start[at + 1]]) & 0x3fff));
             // A key frame, of one of four profiles, that is shown.
             let is_key = bits & 1 == 0 && (bits >> 1) & 7 <= 3 && (bits >> 4) & 1 == 1;
-            if start[3..6] != [0x9d, 0x01, 0x2a] || !is_key || bits >> 5 >= length || columns == 0 || rows == 0 {
+            if start[3..6] != [0x9d, 0x01, 0x2a] || !is_key || bits >> 5 >= data.len() || columns == 0 || rows == 0 {
                 return Err("A lossy picture does not begin as one.");
             }
             (columns, rows, false)
@@ -207,21 +212,24 @@ impl<'a> Picture<'a> {
         Ok(Picture { is_lossless, alpha, data, has_alpha, columns: columns as usize, rows: rows as usize })
     }
 
-    /// Writes the pixels in three or four channels; those of a picture without alpha are opaque.
-    pub(super) fn decode(&self, channels: usize, out: &mut [u8]) -> Done<()> {
+    /// Writes the pixels in three or four channels; those of a picture without alpha are opaque. `what` begins the text of an error.
+    pub(super) fn decode(&self, what: impl Display, channels: usize, out: &mut [u8]) -> Done<()> {
         let reads_alpha = channels == 4 && (self.is_lossless || self.alpha.is_some());
-        let file = self.file(reads_alpha)?;
-        let read = |out: &mut [u8]| {
-            let refused = |error| Error::invalid_argument(format!("{error}"));
-            WebPDecoder::new(Cursor::new(file)).and_then(|mut decoder| decoder.read_image(out)).map_err(refused)
-        };
-        if channels == 3 || reads_alpha {
-            return read(out);
+        if reads_alpha && self.alpha.is_some_and(|alpha| alpha.first().is_some_and(|first| first >> 6 > 1)) {
+            bail!(InvalidArgument, "{what} Its plane of alpha begins as none does.");
         }
-        let mut opaque = scratch::zeros(self.rows * self.columns * 3)?;
-        read(&mut opaque)?;
-        for (out, &[r, g, b]) in out.as_chunks_mut::<4>().0.iter_mut().zip(opaque.as_chunks::<3>().0) {
-            *out = [r, g, b, 255];
+        let file = self.file(reads_alpha)?;
+        let pixels = self.rows * self.columns;
+        let is_widened = channels == 4 && !reads_alpha;
+        let read = if is_widened { &mut out[..pixels * 3] } else { &mut *out };
+        if let Err(error) = WebPDecoder::new(Cursor::new(file)).and_then(|mut decoder| decoder.read_image(read)) {
+            bail!(InvalidArgument, "{what} {error}");
+        }
+        if is_widened {
+            for pixel in (0..pixels).rev() {
+                let [r, g, b] = [0, 1, 2].map(|channel| out[pixel * 3 + channel]);
+                out[pixel * 4..][..4].copy_from_slice(&[r, g, b, 255]);
+            }
         }
         Ok(())
     }
@@ -249,6 +257,3 @@ impl<'a> Picture<'a> {
         Ok(file)
     }
 }
-
-/// The first byte of a lossless picture.
-const LOSSLESS: u8 = 0x2f;
