@@ -199,6 +199,14 @@ def random():
     yield case("DirectedInterleaveDataset", "int64", "sample", lambda: whole(D.sample_from_datasets([r(), D.range(50, 60)], [0.3, 0.7], seed=3)))
 
 
+def older_interleaving():
+    """A block goes on with the next dataset where one ends that no other takes the place of."""
+    for n, modulus, cycle, block, factor, first in ((9, 4, 4, 4, 3, 1), (7, 4, 3, 4, 3, 3), (7, 6, 4, 2, 4, 3), (9, 5, 3, 3, 1, 0), (6, 3, 2, 2, 2, 1), (5, 6, 1, 3, 1, 0), (3, 4, 4, 2, 1, 2), (0, 4, 2, 1, 1, 1)):
+        of = lambda x: D.range((x * factor + first) % modulus).map(lambda y: y + x * 10)
+        apply = tf.data.experimental.parallel_interleave(of, cycle_length=cycle, block_length=block, sloppy=False)
+        yield case("LegacyParallelInterleaveDatasetV2", "int64", f"{n}-{modulus}-{cycle}-{block}-{factor}-{first}", lambda: texts(D.range(n).apply(apply)))
+
+
 def windows():
     r = lambda n=10: D.range(n)
     for size, shift, stride in ((1, 1, 1), (3, 1, 1), (2, 3, 1), (3, 2, 2), (2, 5, 3), (20, 1, 1)):
@@ -308,5 +316,5 @@ def iterators():
 def cases():
     for dtype in DTYPES:
         yield from by_dtype(dtype)
-    for family in (ranges, orders, functions, random, windows, wholes, iterators):
+    for family in (ranges, orders, functions, random, older_interleaving, windows, wholes, iterators):
         yield from family()

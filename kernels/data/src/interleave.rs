@@ -1,8 +1,10 @@
 //! The elements of datasets that a function makes of elements.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -31,10 +33,18 @@ struct Interleave {
     block: i64,
     /// How many elements are made ahead of each, if any are.
     ahead: Option<usize>,
+    /// Whether a block goes on with the next dataset's elements where one ends that no other takes the place of. It does in TensorFlow's
+    /// older interleaving if the next one's elements are there already.
+    goes_on: bool,
 }
+
+/// Of how many elements of the input ahead it is known that they are there.
+const MOST_READ: usize = 1024;
 
 struct Turns {
     open: Vec<Option<Open>>,
+    /// Elements of the input for datasets that take the places of those that have ended.
+    next: VecDeque<Result<Element>>,
     /// Whose turn it is.
     at: usize,
     /// How many elements it has given in its turn.
@@ -44,6 +54,11 @@ struct Turns {
 impl Turns {
     fn advance(&mut self, cycle: usize) {
         self.given = 0;
+        self.go_on(cycle);
+    }
+
+    /// The next dataset goes on with the block.
+    fn go_on(&mut self, cycle: usize) {
         self.at = (self.at + 1) % cycle;
     }
 }
@@ -51,6 +66,19 @@ impl Turns {
 impl Interleave {
     fn cycle(&self, cx: &Cx) -> usize {
         self.cycle.unwrap_or(cx.threads()).max(1)
+    }
+
+    /// Whether another dataset takes the place of the one that has ended: empty places are taken in turn, and this is the last of them.
+    async fn is_followed(&self, turns: &mut Turns, input: &mut Input, cx: &Cx) -> Result<bool> {
+        let empty = turns.open.iter().filter(|open| open.is_none()).count();
+        let empty = (self.cycle(cx).saturating_sub(turns.open.len()) + empty).min(MOST_READ);
+        while turns.next.len() < empty {
+            let Some(element) = input.next(cx).await.transpose() else { return Ok(false) };
+            // That this call has no more time is no error of the element's.
+            cx.check()?;
+            turns.next.push_back(element);
+        }
+        Ok(true)
     }
 
     /// Opens the dataset of an element, where an iterator over it was saved if it was.
@@ -78,7 +106,7 @@ impl Transform for Interleave {
     const PASSES_END: bool = false;
 
     fn begin(&self, _: &Cx) -> Result<Turns> {
-        Ok(Turns { open: Vec::new(), at: 0, given: 0 })
+        Ok(Turns { open: Vec::new(), next: VecDeque::new(), at: 0, given: 0 })
     }
 
     async fn next<'a>(&'a self, turns: &'a mut Turns, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
@@ -97,7 +125,11 @@ impl Transform for Interleave {
                     }
                     Ok(None) => {
                         turns.open[turns.at] = None;
-                        turns.advance(cycle);
+                        if self.goes_on && !self.is_followed(turns, input, cx).await? {
+                            turns.go_on(cycle);
+                        } else {
+                            turns.advance(cycle);
+                        }
                     }
                     Err(error) => {
                         if self.ahead.is_some() {
@@ -111,7 +143,11 @@ impl Transform for Interleave {
                 }
                 continue;
             }
-            let opened = match input.next(cx).await {
+            let next = match turns.next.pop_front() {
+                Some(element) => element.map(Some),
+                None => input.next(cx).await,
+            };
+            let opened = match next {
                 Ok(Some(element)) => self.open(element, None, cx).await.map(Some),
                 other => other.map(|_| None),
             };
@@ -130,8 +166,10 @@ impl Transform for Interleave {
                 }
                 None if turns.open.iter().all(Option::is_none) => return Ok(None),
                 // Beyond those that are open there will be none.
-                None if turns.at + 1 >= turns.open.len() => turns.advance(turns.at + 1),
-                None => turns.advance(cycle),
+                None => {
+                    let cycle = if turns.at + 1 >= turns.open.len() { turns.at + 1 } else { cycle };
+                    if self.goes_on { turns.go_on(cycle) } else { turns.advance(cycle) }
+                }
             }
         }
     }
@@ -144,6 +182,7 @@ impl Transform for Interleave {
         saved.set("at", turns.at as i64);
         saved.set("given", turns.given);
         saved.set("open", turns.open.len() as i64);
+        saved.set_results("next", scratch::collected(turns.next.iter().map(|result| result.clone().map(Some)))?);
         for (index, open) in turns.open.iter_mut().enumerate() {
             let Some(open) = open else { continue };
             let saved = saved.part("open", index);
@@ -156,6 +195,7 @@ impl Transform for Interleave {
     async fn restore<'a>(&'a self, turns: &'a mut Turns, _: &'a mut Input, saved: &'a Saved, cx: &'a Cx) -> Result<()> {
         turns.at = saved.get("at")? as usize;
         turns.given = saved.get("given")?;
+        turns.next = saved.results("next")?.iter().cloned().filter_map(Result::transpose).collect();
         for index in 0..saved.get("open")? as usize {
             let open = match saved.saved_part("open", index) {
                 Some(saved) => {
@@ -173,23 +213,28 @@ impl Transform for Interleave {
 #[register_kernel(device = Cpu, cheap)]
 fn flat_map(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::FlatMapDataset>) -> Result<()> {
     let function = state.closure(ctx)?;
-    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None };
+    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None, goes_on: false };
     set_transformed(ctx, &state.spec, interleave)
 }
 
 /// Sets the output to an interleaved dataset.
-fn set_interleaved(state: &FunctionKernel, ctx: &mut RawContext<'_>, ahead: Option<usize>) -> Result<()> {
+fn set_interleaved(
+    state: &FunctionKernel,
+    ctx: &mut RawContext<'_>,
+    ahead: Option<usize>,
+    goes_on: bool,
+) -> Result<()> {
     let (cycle, block): (i64, i64) = (scalar(ctx, "cycle_length")?, scalar(ctx, "block_length")?);
     ensure!(cycle > 0 || cycle == -1, InvalidArgument, "`cycle_length` must be > 0");
     ensure!(block > 0, InvalidArgument, "`block_length` must be > 0");
     let function = state.closure(ctx)?;
     let cycle = usize::try_from(cycle).ok();
-    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead })
+    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead, goes_on })
 }
 
 #[register_kernel(device = Cpu, cheap)]
 fn interleave(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::InterleaveDataset>) -> Result<()> {
-    set_interleaved(state, ctx, None)
+    set_interleaved(state, ctx, None, false)
 }
 
 /// How many elements are made ahead of a dataset whose turn is to come.
@@ -218,7 +263,7 @@ fn parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Resu
     }
     let block: i64 = scalar(ctx, "block_length")?;
     let ahead = usize::try_from(block).unwrap_or(1).clamp(1, AHEAD);
-    set_interleaved(state, ctx, Some(ahead))
+    set_interleaved(state, ctx, Some(ahead), false)
 }
 
 #[register_kernel(device = Cpu, cheap, op = [
@@ -229,5 +274,5 @@ fn legacy_parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) 
     ensure!(ahead > 0 || ahead == -1, InvalidArgument, "`buffer_output_elements` must be > 0");
     let inputs: i64 = scalar(ctx, "prefetch_input_elements")?;
     ensure!(inputs >= 0 || inputs == -1, InvalidArgument, "`prefetch_input_elements` must be >= 0");
-    set_interleaved(state, ctx, Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)))
+    set_interleaved(state, ctx, Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)), true)
 }
