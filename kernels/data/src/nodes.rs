@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::dtype::DataType;
+use kernlink::graph::add_defaults;
 use kernlink::proto::{
     AttrValue as ProtoValue, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef, TensorProto, VersionDef,
     attr_to_proto, attr_value, shape_to_proto, tensor_to_attr_proto,
@@ -286,7 +287,14 @@ impl Nodes {
                 if !self.functions.contains_key(&name)
                     && let Some(function) = graph.function_def(&name)
                 {
-                    self.functions.insert(name, function.clone());
+                    let mut function = function.clone();
+                    // Files leave out attrs that have their defaults.
+                    for node in &mut function.node_def {
+                        if let Ok(op) = graph.registry().op(&node.op) {
+                            add_defaults(node, &op.def)?;
+                        }
+                    }
+                    self.functions.insert(name, function);
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::resource::Resource;
+use kernlink::shape::PartialShape;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
@@ -189,12 +190,14 @@ impl KernelState for RandomKernel {
             Some(_) => ctx.attrs.required("rerandomize_each_iteration")?,
             None => false,
         };
-        let spec = Spec::of(ctx)?;
+        let mut spec = Spec::of(ctx)?;
         ensure!(
             spec.dtypes == [kernlink::dtype::DataType::Int64],
             InvalidArgument,
             "the numbers are int64: `output_types` must be [int64]"
         );
+        // TensorFlow's dataset says no more, whatever the attr says: its graph and fingerprint have it so.
+        spec.shapes = vec![PartialShape::unknown()];
         Ok(Self { spec, others_each_time })
     }
 }
