@@ -22,6 +22,9 @@ from tensorflow.core.framework import graph_pb2
 
 from pipelines import D, Pipeline, outcome, told
 
+# It rewrites constants in functions, and so what fingerprints are of.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
 RAW, KIND = tf.raw_ops, {"output_types": [tf.string], "output_shapes": [[]]}
 
 
