@@ -1,10 +1,10 @@
 //! Datasets and iterators; records of files in random order.
 //!
-//! A [`Dataset`](dataset::Dataset) is a value in a variant tensor; it says how elements are made. It makes
-//! [`DatasetIterator`](dataset::DatasetIterator)s, which give one element after the other as futures: no thread is held
-//! while one waits. Most datasets are made of one other, by a [`Transform`](transform::Transform), which says what the next
+//! A `Dataset` is a value in a variant tensor; it says how elements are made. It makes
+//! `DatasetIterator`s, which give one element after the other as futures: no thread is held
+//! while one waits. Most datasets are made of one other, by a `Transform`, which says what the next
 //! element is, what its iterators keep, and how that is saved. What an iterator calls and spawns goes through a
-//! [`Cx`](context::Cx), which knows how long anybody is interested.
+//! `Cx`, which knows how long anybody is interested.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;

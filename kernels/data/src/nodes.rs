@@ -291,7 +291,7 @@ impl Nodes {
                     // Files leave out attrs that have their defaults.
                     for node in &mut function.node_def {
                         if let Ok(op) = graph.registry().op(&node.op) {
-                            add_defaults(node, &op.def)?;
+                            add_defaults(node, op.def)?;
                         }
                     }
                     self.functions.insert(name, function);
