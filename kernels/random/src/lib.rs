@@ -1,8 +1,8 @@
 //! Random numbers, bit for bit those of TensorFlow.
 //!
-//! [`philox`], which all devices share, makes random bits, [`float`] makes numbers of them, [`real`] those of each dtype.
-//! [`fill`] fills tensors with what a [`Distribution`](fill::Distribution) makes of a generator from a
-//! [`Source`](source::Source). Everything that draws a varying number of bits an element starts each element at a place of
+//! `philox`, which all devices share, makes random bits, `float` makes numbers of them, `real` those of each dtype.
+//! `fill` fills tensors with what a `Distribution` makes of a generator from a
+//! `Source`. Everything that draws a varying number of bits an element starts each element at a place of
 //! its own, so that results do not depend on the number of threads.
 //!
 //! What TensorFlow itself computes in an order that depends on its threads (Multinomial, and the truncated normal
