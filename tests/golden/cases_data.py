@@ -99,8 +99,9 @@ def orders():
         yield case("RepeatDataset", "int64", f"empty-{n}".replace("--", "-minus-"), lambda: texts(r(0).repeat(n).take(8)))
     for n, i in ((1, 0), (3, 0), (3, 2), (12, 11)):
         yield case("ShardDataset", "int64", f"{i}-of-{n}", lambda: texts(r().shard(n, i)))
-    for n, i in ((0, 0), (-1, 0), (3, 3), (3, -1)):
+    for n, i in ((0, 0), (-2, 0), (3, 3), (3, -1)):
         yield error("ShardDataset", f"{i}-of-{n}".replace("--", "-minus-").lstrip("-"), lambda: raw_ops.DatasetCardinality(input_dataset=shard(r(), n, i)))
+    yield error("ShardDataset", "hint", lambda: whole(wrap(r(), shard(r(), -1, -1))))
     yield error("ShardDataset", "non-empty", lambda: whole(wrap(r(), shard(r(2), 3, 0, True))))
     for ds, tag in ((lambda: r().filter(lambda x: x > 3), "filter"), (lambda: r().repeat().shard(3, 1), "infinite-shard"),
                     (lambda: r().flat_map(lambda x: D.range(x)), "flat-map"), (lambda: r().map(lambda x: x).batch(3, True), "map-batch"),
@@ -131,6 +132,21 @@ def wrap(like, variant_tensor):
 def shard(ds, n, i, require_non_empty=False):
     return raw_ops.ShardDataset(input_dataset=variant(ds), num_shards=tf.constant(n, tf.int64), index=tf.constant(i, tf.int64),
                                 output_types=[tf.int64], output_shapes=[[]], require_non_empty=require_non_empty)
+
+
+def copies():
+    """Generators, which TensorFlow copies datasets to another device by."""
+    copied = lambda ds: ds.apply(tf.data.experimental.copy_to_device("/cpu:0"))
+    for tag, build in {
+        "range": lambda: copied(D.range(5)), "none": lambda: copied(D.range(0)), "twice": lambda: copied(copied(D.range(4))).repeat(2), "taken": lambda: copied(D.range(9)).take(3).repeat(3),
+        "pairs": lambda: copied(D.range(5).map(lambda x: (x, tf.strings.as_string(x)))), "ahead": lambda: D.range(7).batch(3).apply(tf.data.experimental.prefetch_to_device("/cpu:0")),
+        "captured": lambda: copied(D.range(5).map(lambda x, y=tf.constant(7, tf.int64): x * y)), "flat": lambda: D.range(3).flat_map(lambda x: D.range(x, x + 2)).apply(tf.data.experimental.copy_to_device("/cpu:0")).batch(2),
+    }.items():
+        yield case("GeneratorDataset", "int64", tag, lambda: texts(build()))
+    def refuse(x):
+        with tf.control_dependencies([tf.debugging.assert_less(x, tf.constant(3, tf.int64))]):
+            return tf.identity(x)
+    yield error("GeneratorDataset", "fails", lambda: whole(copied(D.range(5).map(refuse))))
 
 
 def functions():
@@ -220,6 +236,29 @@ def windows():
     sure = tf.data.experimental.assert_cardinality
     for name, f in {"twice": lambda ds: ds.apply(sure(7)), "filter": lambda ds: ds.filter(lambda x: x > 1), "batch": lambda ds: ds.batch(2).map(tf.reduce_sum), "scan": lambda ds: ds.scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x))}.items():
         yield case("WindowDataset", "int64", f"of-7-{name}", lambda: texts(f(D.range(6).apply(sure(7))).window(4, 4).flat_map(lambda w: w.batch(30)).ignore_errors()))
+    e = tf.data.experimental
+    sums = lambda ds: ds.map(tf.reduce_sum)
+    pair = lambda x: D.range(x, x + 2)
+    passes = {
+        "flat-map": lambda ds: ds.flat_map(pair), "take": lambda ds: ds.take(9), "skip": lambda ds: ds.skip(1), "repeat": lambda ds: ds.repeat(2),
+        "concatenate-first": lambda ds: ds.concatenate(D.range(2)), "concatenate-second": lambda ds: D.range(2).concatenate(ds), "unbatch": lambda ds: ds.batch(2).unbatch(),
+        "parallel-map": lambda ds: ds.map(lambda x: x + 1, num_parallel_calls=2, deterministic=True), "cache": lambda ds: ds.cache(), "zip-first": lambda ds: D.zip(ds, D.range(9)).map(lambda a, b: a + b),
+        "zip-second": lambda ds: D.zip(D.range(9), ds).map(lambda a, b: a + b), "drop": lambda ds: sums(ds.batch(4, drop_remainder=True)), "padded": lambda ds: sums(ds.padded_batch(4)), "take-while": lambda ds: ds.take_while(lambda x: x < 9),
+        "unique": lambda ds: ds.unique(), "window": lambda ds: sums(ds.window(2).flat_map(lambda w: w.batch(2))), "selector": lambda ds: D.choose_from_datasets([D.range(100, 120), D.range(200, 220)], ds.map(lambda x: x % 2)),
+        "shard": lambda ds: ds.shard(2, 0), "legacy-interleave": lambda ds: ds.apply(e.parallel_interleave(pair, 2, 1, sloppy=False)), "sparse": lambda ds: ds.map(lambda x: tf.reshape(x, [1])).apply(e.dense_to_sparse_batch(4, [3])).map(lambda w: tf.reduce_sum(w.values)),
+    }
+    holds = {
+        "shuffle": lambda ds: ds.shuffle(3, seed=1), "interleave": lambda ds: ds.interleave(pair, 2, 1), "parallel-interleave": lambda ds: ds.interleave(pair, 2, 1, num_parallel_calls=2, deterministic=True),
+        "group-by-window": lambda ds: sums(ds.group_by_window(lambda x: x % 2, lambda k, w: w.batch(2), window_size=2)), "group-by-reducer": lambda ds: ds.apply(e.group_by_reducer(lambda x: x % 2, e.Reducer(lambda k: k, lambda s, x: s + x, lambda s: s))),
+        "prefetch": lambda ds: ds.prefetch(2), "copied": lambda ds: ds.apply(e.copy_to_device("/cpu:0")), "parallel-batch": lambda ds: sums(ds.batch(4, num_parallel_calls=2)), "rebatch": lambda ds: sums(ds.batch(2).rebatch(3)), "map-and-batch": lambda ds: sums(ds.apply(e.map_and_batch(lambda x: x + 1, 4))),
+        "selected": lambda ds: D.choose_from_datasets([ds, D.range(100, 130)], D.range(20).map(lambda x: x // 8), stop_on_empty_dataset=True), "in-flat-map": lambda ds: D.range(2).flat_map(lambda _: ds), "in-interleave": lambda ds: D.range(2).interleave(lambda _: ds, 2, 1),
+        "in-function": lambda ds: D.range(2).map(lambda _: ds.reduce(np.int64(0), lambda a, b: a + b)),
+    }
+    over = lambda f: f(D.range(6).apply(sure(7))).window(4, 4).flat_map(lambda w: w.batch(30))
+    for name, f in passes.items():
+        yield case("WindowDataset", "int64", f"end-of-{name}", lambda: texts(over(f)))
+    for name, f in holds.items():
+        yield error("WindowDataset", f"end-of-{name}", lambda: whole(over(f).map(told)))
     for size, shift, stride in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
         yield error("WindowDataset", f"{size}-{shift}-{stride}", lambda: r().window(*[tf.constant(n, tf.int64) for n in (size, shift, stride)]).cardinality())
     for size in (1, 3, 4, 10, 11):
@@ -316,5 +355,5 @@ def iterators():
 def cases():
     for dtype in DTYPES:
         yield from by_dtype(dtype)
-    for family in (ranges, orders, functions, random, older_interleaving, windows, wholes, iterators):
+    for family in (ranges, orders, copies, functions, random, older_interleaving, windows, wholes, iterators):
         yield from family()

@@ -96,7 +96,7 @@ def simulated():
             halves = np.arange(-9, 10) / 2
             yield case("halves", halves, -128, 127, range_given=True)
             yield case("empty", np.zeros((0, 3)), -1, 1, range_given=True)
-            if not third:  # TensorFlow's kernel refuses a scalar there, for its axis -1
+            if not third:  # TensorFlow's kernel refuses a scalar there, with any axis
                 yield case("scalar", 0.3, -1, 1, range_given=True)
             yield case("zeros", np.zeros(4), 0, 0, range_given=False)
             yield case("one", [0.1, 1.0], 1, 1, range_given=True)
@@ -127,6 +127,8 @@ def simulated():
                 yield from wrong(f"bits{bits}", [1.0], 0, 1, bits, signed_input=signed, range_given=True, static=False)
             yield from wrong("turned", [1.0], 2, 1, range_given=True, static=False)
             yield from wrong("axis", [[1.0]], [0], [1], axis=2, range_given=True)
+            if third:
+                yield from wrong("scalar", 1.0, 0, 1, range_given=True, static=False)
             yield from wrong("size", [[1.0, 2.0]], [0], [1], axis=1, range_given=True)
     op = "QuantizeAndDequantizeV4Grad"
     for d in dtypes(op):

@@ -245,6 +245,8 @@ struct Inner {
     panicked_at: Option<PanicPlace>,
     /// Whether what is missing is a resource.
     is_missing_resource: bool,
+    /// Whether it came with the end of a dataset's elements.
+    is_end_of_sequence: bool,
     /// What to do, and where the message says it.
     advised: Vec<Advised>,
     node: Option<NodeContext>,
@@ -311,6 +313,7 @@ impl Error {
             location,
             panicked_at: None,
             is_missing_resource: false,
+            is_end_of_sequence: false,
             advised: Vec::new(),
             node: None,
         };
@@ -449,6 +452,19 @@ impl Error {
     #[doc(hidden)]
     pub fn is_missing_resource(&self) -> bool {
         self.0.is_missing_resource
+    }
+
+    /// The same error, which comes with the end of a dataset's elements, and so comes again and again, or does not.
+    #[doc(hidden)]
+    pub fn with_end_of_sequence(mut self, is_end: bool) -> Error {
+        self.0.is_end_of_sequence = is_end;
+        self
+    }
+
+    /// Whether the error comes with the end of a dataset's elements. TensorFlow's iterators tell both at once.
+    #[doc(hidden)]
+    pub fn is_end_of_sequence(&self) -> bool {
+        self.0.is_end_of_sequence
     }
 
     /// The same error, met by `node`; a node that is already named stays.

@@ -117,6 +117,10 @@ impl Batch {
 impl Transform for Batch {
     type State = ();
 
+    fn passes_end(&self) -> bool {
+        !self.is_parallel
+    }
+
     fn begin(&self, _: &Cx) -> Result<()> {
         Ok(())
     }
@@ -173,6 +177,10 @@ struct MappedBatch(Batch);
 
 impl Transform for MappedBatch {
     type State = ();
+
+    fn passes_end(&self) -> bool {
+        false
+    }
 
     fn begin(&self, _: &Cx) -> Result<()> {
         Ok(())
@@ -389,6 +397,10 @@ fn joined(parts: &[Element]) -> Result<Element> {
 impl Transform for Rebatch {
     type State = Rest;
 
+    fn passes_end(&self) -> bool {
+        false
+    }
+
     fn begin(&self, _: &Cx) -> Result<Rest> {
         Ok(Rest::default())
     }
@@ -413,6 +425,7 @@ impl Transform for Rebatch {
         let taken = rest.take(size.min(rest.rows))?;
         joined(&taken).map(Some)
     }
+
     fn cardinality(&self, _: i64) -> i64 {
         UNKNOWN
     }

@@ -10,7 +10,7 @@ use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, Variant, VariantValue};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
 use crate::context::Cx;
@@ -211,17 +211,16 @@ pub(crate) trait DatasetIterator: Send {
         0
     }
 
-    /// After an error, whether it came with the end of the elements, and so will come again and again. TensorFlow's iterators tell both
-    /// at once, and some look at the end alone.
-    fn failed_at_end(&self) -> bool {
-        false
-    }
-
     /// Puts down where it is. It may go on afterwards.
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>>;
 
     /// Goes where another iterator over the same dataset was. The iterator is at its beginning.
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>>;
+}
+
+/// The same error, which does not come with the end of what goes on.
+pub(crate) fn before_end(error: Error) -> Error {
+    error.with_end_of_sequence(false)
 }
 
 /// A dataset and those that it is made of, each once, in an order that is always the same.

@@ -93,7 +93,10 @@ impl GroupByWindow {
 
 impl Transform for GroupByWindow {
     type State = Groups;
-    const PASSES_END: bool = false;
+
+    fn passes_end(&self) -> bool {
+        false
+    }
 
     fn begin(&self, _: &Cx) -> Result<Groups> {
         Ok(Groups::default())
@@ -218,7 +221,10 @@ struct Reduced {
 
 impl Transform for GroupByReducer {
     type State = Reduced;
-    const PASSES_END: bool = false;
+
+    fn passes_end(&self) -> bool {
+        false
+    }
 
     fn begin(&self, _: &Cx) -> Result<Reduced> {
         Ok(Reduced::default())

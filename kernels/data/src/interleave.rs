@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, UNKNOWN, scalar};
+use crate::dataset::{Dataset, DatasetIterator, Element, UNKNOWN, before_end, scalar};
 use crate::function::Closure;
 use crate::map::FunctionKernel;
 use crate::parallel_map::parallel_calls;
@@ -25,6 +25,17 @@ struct Open {
     iterator: Box<dyn DatasetIterator>,
 }
 
+/// Which of TensorFlow's iterators this one is like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Like {
+    FlatMap,
+    Interleave,
+    ParallelInterleave,
+    /// Where a dataset ends that no other takes the place of, its block goes on with the next dataset's elements. It does in TensorFlow
+    /// if the next one's elements are there already.
+    LegacyParallelInterleave,
+}
+
 /// Interleaves the datasets that a function makes.
 struct Interleave {
     function: Closure,
@@ -33,9 +44,7 @@ struct Interleave {
     block: i64,
     /// How many elements are made ahead of each, if any are.
     ahead: Option<usize>,
-    /// Whether a block goes on with the next dataset's elements where one ends that no other takes the place of. It does in TensorFlow's
-    /// older interleaving if the next one's elements are there already.
-    goes_on: bool,
+    like: Like,
 }
 
 /// Of how many elements of the input ahead it is known that they are there.
@@ -73,7 +82,7 @@ impl Interleave {
         let empty = turns.open.iter().filter(|open| open.is_none()).count();
         let empty = (self.cycle(cx).saturating_sub(turns.open.len()) + empty).min(MOST_READ);
         while turns.next.len() < empty {
-            let Some(element) = input.next(cx).await.transpose() else { return Ok(false) };
+            let Some(element) = input.next_or_end(cx).await.transpose() else { return Ok(false) };
             // That this call has no more time is no error of the element's.
             cx.check()?;
             turns.next.push_back(element);
@@ -103,7 +112,10 @@ impl Interleave {
 
 impl Transform for Interleave {
     type State = Turns;
-    const PASSES_END: bool = false;
+
+    fn passes_end(&self) -> bool {
+        self.like == Like::FlatMap
+    }
 
     fn begin(&self, _: &Cx) -> Result<Turns> {
         Ok(Turns { open: Vec::new(), next: VecDeque::new(), at: 0, given: 0 })
@@ -111,6 +123,7 @@ impl Transform for Interleave {
 
     async fn next<'a>(&'a self, turns: &'a mut Turns, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         let cycle = self.cycle(cx);
+        let goes_on = self.like == Like::LegacyParallelInterleave;
         loop {
             cx.check()?;
             if let Some(Some(open)) = turns.open.get_mut(turns.at) {
@@ -125,7 +138,7 @@ impl Transform for Interleave {
                     }
                     Ok(None) => {
                         turns.open[turns.at] = None;
-                        if self.goes_on && !self.is_followed(turns, input, cx).await? {
+                        if goes_on && !self.is_followed(turns, input, cx).await? {
                             turns.go_on(cycle);
                         } else {
                             turns.advance(cycle);
@@ -138,13 +151,14 @@ impl Transform for Interleave {
                                 turns.advance(cycle);
                             }
                         }
-                        return Err(error);
+                        return Err(before_end(error));
                     }
                 }
                 continue;
             }
             let next = match turns.next.pop_front() {
                 Some(element) => element.map(Some),
+                None if goes_on => input.next_or_end(cx).await,
                 None => input.next(cx).await,
             };
             let opened = match next {
@@ -168,7 +182,7 @@ impl Transform for Interleave {
                 // Beyond those that are open there will be none.
                 None => {
                     let cycle = if turns.at + 1 >= turns.open.len() { turns.at + 1 } else { cycle };
-                    if self.goes_on { turns.go_on(cycle) } else { turns.advance(cycle) }
+                    if goes_on { turns.go_on(cycle) } else { turns.advance(cycle) }
                 }
             }
         }
@@ -213,28 +227,23 @@ impl Transform for Interleave {
 #[register_kernel(device = Cpu, cheap)]
 fn flat_map(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::FlatMapDataset>) -> Result<()> {
     let function = state.closure(ctx)?;
-    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None, goes_on: false };
+    let interleave = Interleave { function, cycle: Some(1), block: 1, ahead: None, like: Like::FlatMap };
     set_transformed(ctx, &state.spec, interleave)
 }
 
 /// Sets the output to an interleaved dataset.
-fn set_interleaved(
-    state: &FunctionKernel,
-    ctx: &mut RawContext<'_>,
-    ahead: Option<usize>,
-    goes_on: bool,
-) -> Result<()> {
+fn set_interleaved(state: &FunctionKernel, ctx: &mut RawContext<'_>, ahead: Option<usize>, like: Like) -> Result<()> {
     let (cycle, block): (i64, i64) = (scalar(ctx, "cycle_length")?, scalar(ctx, "block_length")?);
     ensure!(cycle > 0 || cycle == -1, InvalidArgument, "`cycle_length` must be > 0");
     ensure!(block > 0, InvalidArgument, "`block_length` must be > 0");
     let function = state.closure(ctx)?;
     let cycle = usize::try_from(cycle).ok();
-    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead, goes_on })
+    set_transformed(ctx, &state.spec, Interleave { function, cycle, block, ahead, like })
 }
 
 #[register_kernel(device = Cpu, cheap)]
 fn interleave(state: &FunctionKernel, ctx: &mut KernelContext<'_, ops::InterleaveDataset>) -> Result<()> {
-    set_interleaved(state, ctx, None, false)
+    set_interleaved(state, ctx, None, Like::Interleave)
 }
 
 /// How many elements are made ahead of a dataset whose turn is to come.
@@ -263,7 +272,7 @@ fn parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Resu
     }
     let block: i64 = scalar(ctx, "block_length")?;
     let ahead = usize::try_from(block).unwrap_or(1).clamp(1, AHEAD);
-    set_interleaved(state, ctx, Some(ahead), false)
+    set_interleaved(state, ctx, Some(ahead), Like::ParallelInterleave)
 }
 
 #[register_kernel(device = Cpu, cheap, op = [
@@ -274,5 +283,10 @@ fn legacy_parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) 
     ensure!(ahead > 0 || ahead == -1, InvalidArgument, "`buffer_output_elements` must be > 0");
     let inputs: i64 = scalar(ctx, "prefetch_input_elements")?;
     ensure!(inputs >= 0 || inputs == -1, InvalidArgument, "`prefetch_input_elements` must be >= 0");
-    set_interleaved(state, ctx, Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)), true)
+    set_interleaved(
+        state,
+        ctx,
+        Some(usize::try_from(ahead).unwrap_or(AHEAD).min(AHEAD)),
+        Like::LegacyParallelInterleave,
+    )
 }

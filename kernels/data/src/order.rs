@@ -253,7 +253,6 @@ impl AssertCardinality {
 
 impl Transform for AssertCardinality {
     type State = i64;
-    const FAILS_AT_END: bool = true;
 
     fn begin(&self, _: &Cx) -> Result<i64> {
         Ok(0)
@@ -265,7 +264,7 @@ impl Transform for AssertCardinality {
             *seen += 1;
         }
         match &element {
-            None if *seen != self.0 => Err(self.wrong(format_args!("only {seen}"))),
+            None if *seen != self.0 => Err(self.wrong(format_args!("only {seen}")).with_end_of_sequence(true)),
             Some(_) if self.0 != INFINITE && *seen > self.0 => Err(self.wrong(format_args!("at least {seen}"))),
             _ => Ok(element),
         }
@@ -307,7 +306,8 @@ impl Transform for IgnoreErrors {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            if let Ok(element) = input.next(cx).await {
+            // One that comes with the end would come for ever.
+            if let Ok(element) = input.next_or_end(cx).await {
                 return Ok(element);
             }
             cx.go_on().await?;

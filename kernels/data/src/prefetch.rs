@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, before_end, input_dataset, scalar, set_dataset};
 use crate::saved::Saved;
 
 /// What comes next, or will.
@@ -305,7 +305,7 @@ impl Prefetched {
 
 impl DatasetIterator for Prefetched {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        Box::pin(async move { self.coming(cx).await.unwrap_or(Ok(None)) })
+        Box::pin(async move { self.coming(cx).await.unwrap_or(Ok(None)).map_err(before_end) })
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {

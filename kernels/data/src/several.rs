@@ -10,7 +10,9 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, INFINITE, Spec, UNKNOWN, input_dataset, set_dataset};
+use crate::dataset::{
+    Dataset, DatasetIterator, Element, Head, INFINITE, Spec, UNKNOWN, before_end, input_dataset, set_dataset,
+};
 use crate::saved::Saved;
 use crate::transform::Input;
 
@@ -156,7 +158,7 @@ impl SeveralIterator {
                     "Selector index out of range: {index} where there are {count} datasets"
                 );
             };
-            if let Some(element) = input.next(cx).await? {
+            if let Some(element) = input.next(cx).await.map_err(before_end)? {
                 return Ok(Some(element));
             }
             if stops_at_empty || inputs.iter().all(Input::is_over) {

@@ -75,7 +75,10 @@ impl Shuffle {
 impl Transform for Shuffle {
     type State = Buffer;
     const BEGINS_LATER: bool = true;
-    const PASSES_END: bool = false;
+
+    fn passes_end(&self) -> bool {
+        false
+    }
 
     fn begin(&self, _: &Cx) -> Result<Buffer> {
         Ok(Buffer {

@@ -10,7 +10,7 @@ use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, before_end, input_dataset, set_dataset};
 use crate::random::Seeds;
 use crate::saved::Saved;
 
@@ -22,12 +22,11 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
     /// Whether the input's iterator is made when its first element is asked for, not with the one over this.
     const BEGINS_LATER: bool = false;
 
-    /// Whether an error comes with the input's end.
-    const FAILS_AT_END: bool = false;
-
-    /// Whether an error of the input that comes with its end comes with the end of this, too. TensorFlow's iterators that ask for the
+    /// Whether an error that comes with the input's end comes with the end of this, too. TensorFlow's iterators that ask for the
     /// input's end in a variable of their own do not pass it on.
-    const PASSES_END: bool = true;
+    fn passes_end(&self) -> bool {
+        true
+    }
 
     /// The state at the beginning.
     fn begin(&self, cx: &Cx) -> Result<Self::State>;
@@ -180,6 +179,17 @@ impl Input {
         Ok(element)
     }
 
+    /// The next element; an error that comes with the end is nothing but the end, as it is to some of TensorFlow's iterators.
+    pub(crate) async fn next_or_end(&mut self, cx: &Cx) -> Result<Option<Element>> {
+        match self.next(cx).await {
+            Err(error) if error.is_end_of_sequence() => {
+                self.end();
+                Ok(None)
+            }
+            next => next,
+        }
+    }
+
     /// Passes over at most so many elements, as far as they need not be made for it; returns over how many.
     pub(crate) fn pass(&mut self, count: i64, cx: &Cx) -> Result<i64> {
         if self.is_to_begin {
@@ -191,11 +201,6 @@ impl Input {
     /// Whether there are no more elements, as far as was asked.
     pub(crate) fn is_over(&self) -> bool {
         self.iterator.is_none() && !self.is_to_begin
-    }
-
-    /// After an error, whether it came with the end.
-    pub(crate) fn failed_at_end(&self) -> bool {
-        self.iterator.as_ref().is_some_and(|iterator| iterator.failed_at_end())
     }
 
     /// Asks for no more elements.
@@ -295,11 +300,11 @@ struct TransformedIterator<T: Transform> {
 
 impl<T: Transform> DatasetIterator for TransformedIterator<T> {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        Box::pin(self.dataset.transform.next(&mut self.state, &mut self.input, cx))
-    }
-
-    fn failed_at_end(&self) -> bool {
-        (T::FAILS_AT_END && self.input.is_over()) || (T::PASSES_END && self.input.failed_at_end())
+        Box::pin(async move {
+            let transform = &self.dataset.transform;
+            let element = transform.next(&mut self.state, &mut self.input, cx).await;
+            if transform.passes_end() { element } else { element.map_err(before_end) }
+        })
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {

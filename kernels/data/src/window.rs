@@ -117,16 +117,11 @@ impl Windows {
         let span = self.span() as u64;
         while (buffer.len() as u64) < span && !input.is_over() {
             cx.go_on().await?;
-            match input.next(cx).await.transpose() {
+            match input.next_or_end(cx).await.transpose() {
                 Some(element) => {
                     if element.is_err() {
                         // That this call has no more time is nobody else's error.
                         cx.go_on().await?;
-                        if input.failed_at_end() {
-                            // To TensorFlow's windows it is nothing but the end.
-                            input.end();
-                            break;
-                        }
                     }
                     buffer.push_back(element);
                 }
@@ -148,9 +143,7 @@ impl Windows {
                     break;
                 }
                 // What is wrong with an element that is left out is nobody's business.
-                if input.next(cx).await.is_err() && input.failed_at_end() {
-                    input.end();
-                }
+                _ = input.next_or_end(cx).await;
             }
         } else {
             buffer.drain(..self.shift as usize);

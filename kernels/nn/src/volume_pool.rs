@@ -103,24 +103,34 @@ struct Flow<'a, T, W> {
     back: &'a [W],
 }
 
+/// What has a greatest element, and a gradient.
+trait Pooled: Computed + RealNumber {}
+impl<T: Computed + RealNumber> Pooled for T {}
+
+/// Which elements of a window are its greatest, for TensorFlow's gradient: those that are nearer to it than this.
+const NEAR: f64 = 1e-5;
+
 widest! {
     /// What flows through a line of windows to the elements of `piece`, those from `first` on.
-    fn max_gradient_line<T: Computed>(
+    fn max_gradient_line<T: Pooled>(
         lines: &Lines,
         flow: &Flow<'_, T, T::Wide>,
         line: usize,
         first: usize,
         piece: &mut [T::Wide],
     ) {
-        let (channels, start) = (lines.channels, line * lines.length());
+        let (channels, start, near) = (lines.channels, line * lines.length(), T::from_f64(NEAR));
         let results = flow.result[start..].chunks_exact(channels).zip(flow.back[start..].chunks_exact(channels));
         for (window, (result, back)) in lines.windows(line).zip(results) {
             let length = window.count * channels;
             window.row_starts().for_each(|row| {
                 let Some(to) = row_of(piece, first, row, length) else { return };
                 for (to, input) in to.chunks_exact_mut(channels).zip(flow.input[row..].chunks_exact(channels)) {
-                    for (((to, input), result), &back) in to.iter_mut().zip(input).zip(result).zip(back) {
-                        *to = to.wrapping_add(if input == result { back } else { T::Wide::ZERO });
+                    for (((to, input), &result), &back) in to.iter_mut().zip(input).zip(result).zip(back) {
+                        let below = result.wrapping_sub(*input);
+                        // Of infinities it is NaN.
+                        let is_near = below < near && below.wrapping_neg() < near;
+                        *to = to.wrapping_add(if is_near { back } else { T::Wide::ZERO });
                     }
                 }
             });
@@ -128,12 +138,9 @@ widest! {
     }
 }
 
-/// What flows to a greatest element flows to all that equal it.
+/// What flows to a greatest element flows to all that are near it, as in TensorFlow; to none that is infinite.
 #[register_kernel(device = Cpu, T = [f32, bf16], TInput = [float, bfloat16], state = |ctx| pooling(ctx))]
-fn max_pool3d_grad<T: Computed<Wide: RealNumber> + RealNumber>(
-    volumes: &Volumes,
-    ctx: &mut KernelContext<'_, MaxPool3DGrad>,
-) -> Result<()> {
+fn max_pool3d_grad<T: Pooled>(volumes: &Volumes, ctx: &mut KernelContext<'_, MaxPool3DGrad>) -> Result<()> {
     type Op = MaxPool3DGrad;
     let (input, result, back) = (ctx.input(Op::ORIG_INPUT)?, ctx.input(Op::ORIG_OUTPUT)?, ctx.input(Op::GRAD)?);
     let windows = volumes.pool(input.shape())?;

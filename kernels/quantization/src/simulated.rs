@@ -321,6 +321,8 @@ fn third<T: Rounded>(manner: &Manner, ctx: &mut KernelContext<'_, QuantizeAndDeq
     let bits = ctx.input_at(3)?;
     ensure_scalar(bits, "num_bits")?;
     let bits = bits.to_scalar::<i32>()?;
+    // Alone among its kin TensorFlow's refuses a scalar, with any axis.
+    ensure!(ctx.input_at(0)?.rank() > 0, InvalidArgument, "input must have a dimension, but is a scalar");
     manner.compute::<T>(ctx, bits.into(), None)
 }
 
