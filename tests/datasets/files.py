@@ -14,7 +14,7 @@ def elements(package, _, case):
     dataset, found, raw = case[2], [], package.raw_ops
     kind = {"output_types": [package.string], "output_shapes": [[]]}
     try:
-        iterator = raw.AnonymousIterator(**kind)
+        iterator = raw.AnonymousIteratorV3(**kind)
         raw.MakeIterator(dataset=dataset(raw), iterator=iterator)
         while len(found) < 60:
             value = raw.IteratorGetNext(iterator=iterator, **kind)[0].numpy()

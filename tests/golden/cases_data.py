@@ -254,6 +254,29 @@ def windows():
         "selected": lambda ds: D.choose_from_datasets([ds, D.range(100, 130)], D.range(20).map(lambda x: x // 8), stop_on_empty_dataset=True), "in-flat-map": lambda ds: D.range(2).flat_map(lambda _: ds), "in-interleave": lambda ds: D.range(2).interleave(lambda _: ds, 2, 1),
         "in-function": lambda ds: D.range(2).map(lambda _: ds.reduce(np.int64(0), lambda a, b: a + b)),
     }
+    slid = lambda ds, size, shift, shape: wrap(ds, raw_ops.SlidingWindowDataset(input_dataset=variant(ds), window_size=size, window_shift=shift, window_stride=1, output_types=[tf.int64], output_shapes=[shape]))
+    uneven = lambda n: D.range(n).map(lambda x: tf.fill([x // 7 + 1], x))
+    passes |= {
+        "repeat-forever": lambda ds: ds.repeat(-1), "prefetch-0": lambda ds: wrap(ds, raw_ops.PrefetchDataset(input_dataset=variant(ds), buffer_size=0, output_types=[tf.int64], output_shapes=[[]])), "options": lambda ds: ds.with_options(tf.data.Options()),
+        "legacy-interleaved": lambda ds: D.range(2).apply(e.parallel_interleave(lambda _: ds, 2, 1, sloppy=False)), "legacy-one": lambda ds: D.range(2).apply(e.parallel_interleave(lambda x: ds.map(lambda y: y + 10 * x), 1, 2, sloppy=False)),
+        "shard-of-few": lambda ds: wrap(ds, shard(D.range(2), 3, 0, True)), "shard-of-few-with-an-end": lambda ds: wrap(ds, shard(ds, 8, 0, True)), "last-batch": lambda ds: sums(uneven(8).batch(3)), "last-padded": lambda ds: sums(uneven(8).padded_batch(3, padded_shapes=[1])),
+        "window-of-windows": lambda ds: sums(D.range(6).map(refuse).window(4, 4).flat_map(lambda w: w.batch(9)).window(3, 3).flat_map(lambda w: w.batch(9))), "zip-fails-and-ends": lambda ds: D.zip(D.range(9).map(refuse), D.range(4)).map(lambda a, b: a + b),
+        "zip-fails-and-ends-wrong": lambda ds: D.zip(D.range(9).map(refuse), D.range(4).apply(sure(7))).map(lambda a, b: a + b), "zip-ends-wrong-and-fails": lambda ds: D.zip(D.range(4).apply(sure(7)), D.range(9).map(refuse)).map(lambda a, b: a + b),
+    }
+    def refuse(x):
+        with tf.control_dependencies([tf.debugging.assert_less(x, tf.constant(4, tf.int64))]):
+            return tf.identity(x)
+    holds |= {"slide": lambda ds: sums(slid(ds, 4, 4, [None])), "full-batch": lambda ds: sums(uneven(8).batch(8)), "weighted": lambda ds: D.sample_from_datasets([ds, D.range(100, 130)], seed=3, stop_on_empty_dataset=True)}
+    # After such an error some go on, and come to an end.
+    goes_on = {"interleave": lambda ds: ds.interleave(pair, 2, 1), "interleave-blocks": lambda ds: ds.interleave(lambda x: D.range(10 * x, 10 * x + 3), 2, 2), "zip-first": passes["zip-first"], "zip-second": passes["zip-second"],
+               "parallel-interleave": holds["parallel-interleave"], "group-by-window": lambda ds: sums(ds.group_by_window(lambda x: x % 2, lambda k, w: w.batch(4), window_size=4)), "group-by-reducer": holds["group-by-reducer"],
+               "rebatch": lambda ds: sums(ds.batch(2).rebatch(5)), "shard-of-few": passes["shard-of-few"], "last-batch": passes["last-batch"], "full-batch": holds["full-batch"],
+               "last-padded": passes["last-padded"], "zip-fails-and-ends": passes["zip-fails-and-ends"], "zip-fails-and-ends-wrong": passes["zip-fails-and-ends-wrong"], "legacy-interleave": passes["legacy-interleave"]}
+    for count in (5, 6):
+        for name, f in goes_on.items():
+            yield case("IgnoreErrorsDataset", "int64", f"end-{count}-of-{name}", lambda: texts(f(D.range(count).apply(sure(7))).ignore_errors()))
+    for size, shift in ((3, 1), (2, 2), (2, 3), (1, 4), (3, 5)):
+        yield case("SlidingWindowDataset", "int64", f"refused-{size}-{shift}", lambda: texts(slid(D.range(12).map(lambda x: (x * 5) % 12 - 6).map(refuse), size, shift, [None]).ignore_errors()))
     over = lambda f: f(D.range(6).apply(sure(7))).window(4, 4).flat_map(lambda w: w.batch(30))
     for name, f in passes.items():
         yield case("WindowDataset", "int64", f"end-of-{name}", lambda: texts(over(f)))

@@ -246,7 +246,7 @@ struct Inner {
     /// Whether what is missing is a resource.
     is_missing_resource: bool,
     /// Whether it came with the end of a dataset's elements.
-    is_end_of_sequence: bool,
+    is_at_end: bool,
     /// What to do, and where the message says it.
     advised: Vec<Advised>,
     node: Option<NodeContext>,
@@ -313,7 +313,7 @@ impl Error {
             location,
             panicked_at: None,
             is_missing_resource: false,
-            is_end_of_sequence: false,
+            is_at_end: false,
             advised: Vec::new(),
             node: None,
         };
@@ -454,17 +454,24 @@ impl Error {
         self.0.is_missing_resource
     }
 
-    /// The same error, which comes with the end of a dataset's elements, and so comes again and again, or does not.
+    /// The same error, which comes with the end of a dataset's elements: TensorFlow's iterators tell both at once.
     #[doc(hidden)]
-    pub fn with_end_of_sequence(mut self, is_end: bool) -> Error {
-        self.0.is_end_of_sequence = is_end;
+    pub fn at_end(mut self) -> Error {
+        self.0.is_at_end = true;
         self
     }
 
-    /// Whether the error comes with the end of a dataset's elements. TensorFlow's iterators tell both at once.
+    /// The same error, which comes before the end of a dataset's elements, as errors do.
     #[doc(hidden)]
-    pub fn is_end_of_sequence(&self) -> bool {
-        self.0.is_end_of_sequence
+    pub fn before_end(mut self) -> Error {
+        self.0.is_at_end = false;
+        self
+    }
+
+    /// Whether the error comes with the end of a dataset's elements.
+    #[doc(hidden)]
+    pub fn is_at_end(&self) -> bool {
+        self.0.is_at_end
     }
 
     /// The same error, met by `node`; a node that is already named stays.

@@ -76,6 +76,11 @@ pub(crate) async fn gathered(input: &mut Input, count: i64, cx: &Cx) -> Result<V
     Ok(elements)
 }
 
+/// What is wrong with a batch comes with the end if the batch is the last, which it is known of if it is short.
+pub(crate) fn of_batch(error: Error, input: &Input) -> Error {
+    if input.is_over() { error.at_end() } else { error }
+}
+
 /// How elements are stacked.
 pub(crate) struct Batch {
     size: i64,
@@ -127,7 +132,7 @@ impl Transform for Batch {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         match self.gather(input, cx).await? {
-            Some(elements) => stacked(&elements).map(Some),
+            Some(elements) => stacked(&elements).map_err(|error| of_batch(error, input)).map(Some),
             None => Ok(None),
         }
     }
@@ -196,7 +201,11 @@ impl Transform for MappedBatch {
                 Err(error) => {
                     // That this call has no more time is nobody else's error.
                     cx.go_on().await?;
+                    let is_at_end = error.is_at_end();
                     failed.get_or_insert(error);
+                    if is_at_end {
+                        break;
+                    }
                 }
             }
             taken += 1;
@@ -397,10 +406,6 @@ fn joined(parts: &[Element]) -> Result<Element> {
 impl Transform for Rebatch {
     type State = Rest;
 
-    fn passes_end(&self) -> bool {
-        false
-    }
-
     fn begin(&self, _: &Cx) -> Result<Rest> {
         Ok(Rest::default())
     }
@@ -409,11 +414,21 @@ impl Transform for Rebatch {
         let size = self.sizes[rest.turn % self.sizes.len()] as usize;
         while rest.rows < size && !input.is_over() {
             cx.go_on().await?;
-            if let Some(element) = input.next(cx).await? {
-                let rows = num_rows(&element)?;
-                if rows > 0 {
-                    rest.rows += rows;
-                    rest.parts.push_back(element);
+            match input.next_then_end(cx).await {
+                Ok(Some(element)) => {
+                    let rows = num_rows(&element)?;
+                    if rows > 0 {
+                        rest.rows += rows;
+                        rest.parts.push_back(element);
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    // As in TensorFlow an error that comes with the end leaves nothing.
+                    if input.is_over() {
+                        *rest = Rest { turn: rest.turn, ..Rest::default() };
+                    }
+                    return Err(error);
                 }
             }
         }

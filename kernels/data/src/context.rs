@@ -12,7 +12,7 @@ use kernlink::step::{Background, Cancellation, Function, Step, Task, WeakBackgro
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result};
 
-use crate::dataset::{Dataset, before_end, ensure_level};
+use crate::dataset::{Dataset, ensure_level};
 use crate::function::Captured;
 use crate::last::finish;
 use crate::stats::Stats;
@@ -178,15 +178,13 @@ impl Cx {
     pub(crate) async fn call(&self, function: &Arc<Captured>, arguments: Vec<Tensor>) -> Result<Vec<Tensor>> {
         let function = self.shared.function(function)?;
         let gone = &self.shared.gone;
-        let result = match &self.run {
+        match &self.run {
             Some(run) => {
                 let until = [run.cancellation(), gone];
                 self.background.call(&function, self.depth, arguments, &until, run.deadline()).await
             }
             None => self.background.call(&function, self.depth, arguments, &[gone], None).await,
-        };
-        // What ends in a function is a dataset of its own.
-        result.map_err(before_end)
+        }
     }
 
     /// Makes something ahead, on other threads, until what is returned is dropped; see [`Cx::works_ahead`].

@@ -10,7 +10,7 @@ use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::step::BoxFuture;
 use kernlink::tensor::{Tensor, Variant, VariantValue};
-use kernlink::{Error, Result, bail, ensure};
+use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
 use crate::context::Cx;
@@ -216,11 +216,6 @@ pub(crate) trait DatasetIterator: Send {
 
     /// Goes where another iterator over the same dataset was. The iterator is at its beginning.
     fn restore<'a>(&'a mut self, saved: &'a Saved, cx: &'a Cx) -> BoxFuture<'a, Result<()>>;
-}
-
-/// The same error, which does not come with the end of what goes on.
-pub(crate) fn before_end(error: Error) -> Error {
-    error.with_end_of_sequence(false)
 }
 
 /// A dataset and those that it is made of, each once, in an order that is always the same.

@@ -215,7 +215,7 @@ impl Writes {
             );
         }
         let Some(element) = self.input.next(cx).await? else {
-            self.finish()?;
+            self.finish().map_err(Error::at_end)?;
             return Ok(None);
         };
         let expected = self.cache.head.spec.dtypes.len();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernlink::error::Code;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction};
 use kernlink::step::BoxFuture;
-use kernlink::{Result, bail};
+use kernlink::{Error, Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -90,7 +90,7 @@ impl DatasetIterator for GeneratorIterator {
                     self.is_over = true;
                     // It is called here, and not once more.
                     self.state = None;
-                    self.dataset.finalize.call(state, cx).await?;
+                    self.dataset.finalize.call(state, cx).await.map_err(Error::at_end)?;
                     Ok(None)
                 }
                 Err(error) => Err(error),

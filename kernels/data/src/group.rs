@@ -94,10 +94,6 @@ impl GroupByWindow {
 impl Transform for GroupByWindow {
     type State = Groups;
 
-    fn passes_end(&self) -> bool {
-        false
-    }
-
     fn begin(&self, _: &Cx) -> Result<Groups> {
         Ok(Groups::default())
     }
@@ -106,12 +102,12 @@ impl Transform for GroupByWindow {
         loop {
             cx.go_on().await?;
             if let Some(open) = &mut groups.open {
-                match open.iterator.next(&cx.within(&open.dataset)?).await? {
+                match open.iterator.next(&cx.within(&open.dataset)?).await.map_err(Error::before_end)? {
                     Some(element) => return Ok(Some(element)),
                     None => groups.open = None,
                 }
             }
-            match input.next(cx).await? {
+            match input.next_then_end(cx).await? {
                 Some(element) => {
                     let key = self.key.integer(element.clone(), "key_func", cx).await?;
                     let (size, elements) = match groups.groups.entry(key) {
@@ -222,10 +218,6 @@ struct Reduced {
 impl Transform for GroupByReducer {
     type State = Reduced;
 
-    fn passes_end(&self) -> bool {
-        false
-    }
-
     fn begin(&self, _: &Cx) -> Result<Reduced> {
         Ok(Reduced::default())
     }
@@ -233,10 +225,20 @@ impl Transform for GroupByReducer {
     async fn next<'a>(&'a self, reduced: &'a mut Reduced, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         while !reduced.is_complete {
             cx.go_on().await?;
-            let Some(element) = input.next(cx).await? else {
-                reduced.is_complete = true;
-                reduced.left = reduced.states.keys().copied().collect();
-                break;
+            let element = match input.next_then_end(cx).await {
+                Ok(Some(element)) => element,
+                Ok(None) => {
+                    reduced.is_complete = true;
+                    reduced.left = reduced.states.keys().copied().collect();
+                    break;
+                }
+                Err(error) => {
+                    // As in TensorFlow an error that comes with the end leaves nothing.
+                    if input.is_over() {
+                        *reduced = Reduced { is_complete: true, ..Reduced::default() };
+                    }
+                    return Err(error);
+                }
             };
             let key = self.key.integer(element.clone(), "key_func", cx).await?;
             let state = match reduced.states.get(&key) {

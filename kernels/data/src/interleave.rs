@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::scratch;
-use kernlink::{Result, ensure};
+use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, UNKNOWN, before_end, scalar};
+use crate::dataset::{Dataset, DatasetIterator, Element, UNKNOWN, scalar};
 use crate::function::Closure;
 use crate::map::FunctionKernel;
 use crate::parallel_map::parallel_calls;
@@ -25,14 +25,15 @@ struct Open {
     iterator: Box<dyn DatasetIterator>,
 }
 
-/// Which of TensorFlow's iterators this one is like.
+/// Which of TensorFlow's iterators this one is like, where they differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
+    /// An error that comes with the input's end is passed on with the end.
     FlatMap,
+    /// Such an error comes once, and then what the open datasets have.
     Interleave,
-    ParallelInterleave,
-    /// Where a dataset ends that no other takes the place of, its block goes on with the next dataset's elements. It does in TensorFlow
-    /// if the next one's elements are there already.
+    /// Such an error, and one of an open dataset, is nothing but the end. And where a dataset ends that no other takes the place of, its
+    /// block goes on with the next dataset's elements: it does in TensorFlow if these are there already.
     LegacyParallelInterleave,
 }
 
@@ -77,12 +78,21 @@ impl Interleave {
         self.cycle.unwrap_or(cx.threads()).max(1)
     }
 
+    /// The next element of the input.
+    async fn element(&self, input: &mut Input, cx: &Cx) -> Result<Option<Element>> {
+        match self.like {
+            Like::FlatMap => input.next(cx).await,
+            Like::Interleave => input.next_then_end(cx).await,
+            Like::LegacyParallelInterleave => input.next_or_end(cx).await,
+        }
+    }
+
     /// Whether another dataset takes the place of the one that has ended: empty places are taken in turn, and this is the last of them.
     async fn is_followed(&self, turns: &mut Turns, input: &mut Input, cx: &Cx) -> Result<bool> {
         let empty = turns.open.iter().filter(|open| open.is_none()).count();
         let empty = (self.cycle(cx).saturating_sub(turns.open.len()) + empty).min(MOST_READ);
         while turns.next.len() < empty {
-            let Some(element) = input.next_or_end(cx).await.transpose() else { return Ok(false) };
+            let Some(element) = self.element(input, cx).await.transpose() else { return Ok(false) };
             // That this call has no more time is no error of the element's.
             cx.check()?;
             turns.next.push_back(element);
@@ -112,23 +122,22 @@ impl Interleave {
 
 impl Transform for Interleave {
     type State = Turns;
-
-    fn passes_end(&self) -> bool {
-        self.like == Like::FlatMap
-    }
-
     fn begin(&self, _: &Cx) -> Result<Turns> {
         Ok(Turns { open: Vec::new(), next: VecDeque::new(), at: 0, given: 0 })
     }
 
     async fn next<'a>(&'a self, turns: &'a mut Turns, input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         let cycle = self.cycle(cx);
-        let goes_on = self.like == Like::LegacyParallelInterleave;
+        let is_legacy = self.like == Like::LegacyParallelInterleave;
         loop {
             cx.check()?;
             if let Some(Some(open)) = turns.open.get_mut(turns.at) {
                 let within = cx.within(&open.dataset)?;
-                match open.iterator.next(&within).await {
+                let element = match open.iterator.next(&within).await {
+                    Err(error) if error.is_at_end() && is_legacy => Ok(None),
+                    element => element.map_err(Error::before_end),
+                };
+                match element {
                     Ok(Some(element)) => {
                         turns.given += 1;
                         if turns.given >= self.block {
@@ -138,7 +147,7 @@ impl Transform for Interleave {
                     }
                     Ok(None) => {
                         turns.open[turns.at] = None;
-                        if goes_on && !self.is_followed(turns, input, cx).await? {
+                        if is_legacy && !self.is_followed(turns, input, cx).await? {
                             turns.go_on(cycle);
                         } else {
                             turns.advance(cycle);
@@ -151,15 +160,14 @@ impl Transform for Interleave {
                                 turns.advance(cycle);
                             }
                         }
-                        return Err(before_end(error));
+                        return Err(error);
                     }
                 }
                 continue;
             }
             let next = match turns.next.pop_front() {
                 Some(element) => element.map(Some),
-                None if goes_on => input.next_or_end(cx).await,
-                None => input.next(cx).await,
+                None => self.element(input, cx).await,
             };
             let opened = match next {
                 Ok(Some(element)) => self.open(element, None, cx).await.map(Some),
@@ -182,7 +190,7 @@ impl Transform for Interleave {
                 // Beyond those that are open there will be none.
                 None => {
                     let cycle = if turns.at + 1 >= turns.open.len() { turns.at + 1 } else { cycle };
-                    if goes_on { turns.go_on(cycle) } else { turns.advance(cycle) }
+                    if is_legacy { turns.go_on(cycle) } else { turns.advance(cycle) }
                 }
             }
         }
@@ -272,7 +280,7 @@ fn parallel_interleave(state: &FunctionKernel, ctx: &mut RawContext<'_>) -> Resu
     }
     let block: i64 = scalar(ctx, "block_length")?;
     let ahead = usize::try_from(block).unwrap_or(1).clamp(1, AHEAD);
-    set_interleaved(state, ctx, Some(ahead), Like::ParallelInterleave)
+    set_interleaved(state, ctx, Some(ahead), Like::Interleave)
 }
 
 #[register_kernel(device = Cpu, cheap, op = [

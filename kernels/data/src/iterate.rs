@@ -49,23 +49,20 @@ fn iterator(state: &Named, ctx: &mut RawContext<'_>) -> Result<()> {
 fn anonymous_iterator(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
     let iterator = Arc::new(IteratorResource::new(spec));
     let resources = ctx.resources()?;
-    let handle = match &*ctx.op().name {
+    let name = &*ctx.op().name;
+    let handle = if name == "AnonymousIterator" {
         // Kept until somebody destroys it: its name, as a string, may be all that is left of it.
-        name @ "AnonymousIterator" => {
-            let number = resources.unique_number();
-            let handle = resources.make_handle::<IteratorResource>(ctx.device_name(), name, &format!("{name}{number}"));
-            resources.create_handle(&handle, iterator)?;
-            handle
-        }
-        name => {
-            let handle = resources.make_owned_handle(ctx.device_name(), iterator.clone());
-            if name == "AnonymousIteratorV2" {
-                // Its name can be told as a string.
-                resources.create_unowned(&handle.container, &handle.name, &iterator)?;
-            }
-            handle
-        }
+        let number = resources.unique_number();
+        let handle = resources.make_handle::<IteratorResource>(ctx.device_name(), name, &format!("{name}{number}"));
+        resources.create_handle(&handle, iterator.clone())?;
+        handle
+    } else {
+        resources.make_owned_handle(ctx.device_name(), iterator.clone())
     };
+    if name == "AnonymousIteratorV2" {
+        // Its name can be told as a string.
+        resources.create_unowned(&handle.container, &handle.name, &iterator)?;
+    }
     ctx.set_output_at(0, Tensor::scalar(handle))?;
     if ctx.num_outputs() > 1 {
         ctx.set_output_at(1, Tensor::scalar(Variant::default()))?;

@@ -149,12 +149,12 @@ impl Transform for Shard {
         *at += 1;
         // All shards look, so that all of them see it.
         while self.needs_all && *at < self.count {
-            if input.next(cx).await?.is_none() {
-                bail!(
-                    InvalidArgument,
+            if input.next_or_end(cx).await?.is_none() {
+                let few = format!(
                     "there are not enough elements for each shard to have at least one: {at} elements for {} shards",
                     self.count
                 );
+                return Err(Error::invalid_argument(few).at_end());
             }
             *at += 1;
         }
@@ -264,7 +264,7 @@ impl Transform for AssertCardinality {
             *seen += 1;
         }
         match &element {
-            None if *seen != self.0 => Err(self.wrong(format_args!("only {seen}")).with_end_of_sequence(true)),
+            None if *seen != self.0 => Err(self.wrong(format_args!("only {seen}")).at_end()),
             Some(_) if self.0 != INFINITE && *seen > self.0 => Err(self.wrong(format_args!("at least {seen}"))),
             _ => Ok(element),
         }
@@ -306,7 +306,7 @@ impl Transform for IgnoreErrors {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         loop {
-            // One that comes with the end would come for ever.
+            // One that comes with the end would come for ever, and does in TensorFlow.
             if let Ok(element) = input.next_or_end(cx).await {
                 return Ok(element);
             }

@@ -8,7 +8,7 @@ use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, of_batch};
 use crate::context::Cx;
 use crate::dataset::{Element, Spec, input_dataset, tensors};
 use crate::transform::{Input, Transform, set_transformed};
@@ -149,7 +149,7 @@ impl Transform for PaddedBatch {
 
     async fn next<'a>(&'a self, _: &'a mut (), input: &'a mut Input, cx: &'a Cx) -> Result<Option<Element>> {
         match self.batch.gather(input, cx).await? {
-            Some(elements) => self.stacked(&elements).map(Some),
+            Some(elements) => self.stacked(&elements).map_err(|error| of_batch(error, input)).map(Some),
             None => Ok(None),
         }
     }

@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, before_end, input_dataset, scalar, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, scalar, set_dataset};
 use crate::saved::Saved;
 
 /// What comes next, or will.
@@ -24,6 +24,8 @@ pub(crate) type Call = Arc<dyn Fn(Element, Cx) -> BoxFuture<'static, Made> + Sen
 pub(crate) struct Prefetched {
     room: usize,
     call: Option<Call>,
+    /// As in `Transform::passes_end`.
+    passes_end: bool,
     shared: Arc<Shared>,
     maker: Option<Task<()>>,
 }
@@ -196,7 +198,7 @@ impl Prefetched {
     pub(crate) fn new(iterator: Box<dyn DatasetIterator>, room: usize) -> Prefetched {
         let store = Store { iterator: Some(iterator), ..Store::default() };
         let shared = Arc::new(Shared { store: Mutex::new(store), changed: Waiters::new() });
-        Prefetched { room, call: None, shared, maker: None }
+        Prefetched { room, call: None, passes_end: true, shared, maker: None }
     }
 
     /// The same, which gives out what a call makes of each element.
@@ -305,7 +307,10 @@ impl Prefetched {
 
 impl DatasetIterator for Prefetched {
     fn next<'a>(&'a mut self, cx: &'a Cx) -> BoxFuture<'a, Result<Option<Element>>> {
-        Box::pin(async move { self.coming(cx).await.unwrap_or(Ok(None)).map_err(before_end) })
+        Box::pin(async move {
+            let element = self.coming(cx).await.unwrap_or(Ok(None));
+            if self.passes_end { element } else { element.map_err(Error::before_end) }
+        })
     }
 
     fn save<'a>(&'a mut self, saved: &'a mut Saved) -> BoxFuture<'a, Result<()>> {
@@ -358,7 +363,7 @@ impl Dataset for Prefetch {
     fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
         let iterator = self.input.clone().iterator(cx)?;
         Ok(match self.room {
-            Some(room) => Box::new(Prefetched::new(iterator, room)),
+            Some(room) => Box::new(Prefetched { passes_end: false, ..Prefetched::new(iterator, room) }),
             None => iterator,
         })
     }

@@ -44,7 +44,8 @@ impl Running {
         // OUT_OF_RANGE is how the end is told, and no error may pass for it.
         next.map_err(|error| match error.code() {
             Code::OutOfRange => Error::internal(error.message()).context("an element could not be made"),
-            _ => error,
+            // What ends here may be in a function that another dataset calls.
+            _ => error.before_end(),
         })
     }
 }

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::step::BoxFuture;
-use kernlink::{Result, ensure};
+use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use crate::context::Cx;
-use crate::dataset::{
-    Dataset, DatasetIterator, Element, Head, INFINITE, Spec, UNKNOWN, before_end, input_dataset, set_dataset,
-};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, INFINITE, Spec, UNKNOWN, input_dataset, set_dataset};
 use crate::saved::Saved;
 use crate::transform::Input;
 
@@ -121,13 +119,16 @@ impl SeveralIterator {
             match input.next(cx).await {
                 Ok(Some(element)) if !ends => whole.extend(element),
                 Ok(None) => ends = true,
-                Err(error) if !ends => _ = failed.get_or_insert(error),
+                Err(error) if !ends => {
+                    ends = error.is_at_end();
+                    failed.get_or_insert(error);
+                }
                 Ok(Some(_)) | Err(_) => {}
             }
         }
         self.is_over = ends;
         match failed {
-            Some(error) => Err(error),
+            Some(error) => Err(if ends { error.at_end() } else { error }),
             None => Ok((!ends).then_some(whole)),
         }
     }
@@ -158,7 +159,7 @@ impl SeveralIterator {
                     "Selector index out of range: {index} where there are {count} datasets"
                 );
             };
-            if let Some(element) = input.next(cx).await.map_err(before_end)? {
+            if let Some(element) = input.next(cx).await.map_err(Error::before_end)? {
                 return Ok(Some(element));
             }
             if stops_at_empty || inputs.iter().all(Input::is_over) {

@@ -404,7 +404,7 @@ impl Writes {
 
     /// Makes the next element and writes it.
     async fn filled(&mut self, snapshot: &Snapshot, cx: &Cx) -> Result<Ahead> {
-        let Some(element) = self.input.next(cx).await? else {
+        let Some(element) = self.input.next(cx).await.map_err(Error::before_end)? else {
             return self.finish(snapshot).inspect_err(|error| self.failed = Some(error.clone())).map(|()| Ahead::Over);
         };
         self.write(&element, &snapshot.options).inspect_err(|error| self.failed = Some(error.clone()))?;

@@ -10,7 +10,7 @@ use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 
 use crate::context::Cx;
-use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, before_end, input_dataset, set_dataset};
+use crate::dataset::{Dataset, DatasetIterator, Element, Head, Spec, input_dataset, set_dataset};
 use crate::random::Seeds;
 use crate::saved::Saved;
 
@@ -22,8 +22,9 @@ pub(crate) trait Transform: Send + Sync + Sized + 'static {
     /// Whether the input's iterator is made when its first element is asked for, not with the one over this.
     const BEGINS_LATER: bool = false;
 
-    /// Whether an error that comes with the input's end comes with the end of this, too. TensorFlow's iterators that ask for the
-    /// input's end in a variable of their own do not pass it on.
+    /// Whether an error that comes with the input's end comes with the end of this, too, and so again and again. TensorFlow's iterators
+    /// that ask for the input's end in a variable of their own do not pass it on. To others such an error is nothing but the end
+    /// ([`Input::next_or_end`]), or an error and then the end ([`Input::next_then_end`]).
     fn passes_end(&self) -> bool {
         true
     }
@@ -179,12 +180,23 @@ impl Input {
         Ok(element)
     }
 
-    /// The next element; an error that comes with the end is nothing but the end, as it is to some of TensorFlow's iterators.
+    /// The next element; an error that comes with the end is nothing but the end.
     pub(crate) async fn next_or_end(&mut self, cx: &Cx) -> Result<Option<Element>> {
         match self.next(cx).await {
-            Err(error) if error.is_end_of_sequence() => {
+            Err(error) if error.is_at_end() => {
                 self.end();
                 Ok(None)
+            }
+            next => next,
+        }
+    }
+
+    /// The next element; an error that comes with the end comes once, before it.
+    pub(crate) async fn next_then_end(&mut self, cx: &Cx) -> Result<Option<Element>> {
+        match self.next(cx).await {
+            Err(error) if error.is_at_end() => {
+                self.end();
+                Err(error.before_end())
             }
             next => next,
         }
@@ -303,7 +315,7 @@ impl<T: Transform> DatasetIterator for TransformedIterator<T> {
         Box::pin(async move {
             let transform = &self.dataset.transform;
             let element = transform.next(&mut self.state, &mut self.input, cx).await;
-            if transform.passes_end() { element } else { element.map_err(before_end) }
+            if transform.passes_end() { element } else { element.map_err(Error::before_end) }
         })
     }
 

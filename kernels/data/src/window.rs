@@ -106,50 +106,6 @@ impl Windows {
             known => known / self.shift + i64::from(known % self.shift != 0),
         }
     }
-
-    /// The elements of the next window.
-    async fn next(
-        &self,
-        buffer: &mut VecDeque<Result<Element>>,
-        input: &mut Input,
-        cx: &Cx,
-    ) -> Result<Option<Vec<Element>>> {
-        let span = self.span() as u64;
-        while (buffer.len() as u64) < span && !input.is_over() {
-            cx.go_on().await?;
-            match input.next_or_end(cx).await.transpose() {
-                Some(element) => {
-                    if element.is_err() {
-                        // That this call has no more time is nobody else's error.
-                        cx.go_on().await?;
-                    }
-                    buffer.push_back(element);
-                }
-                None => break,
-            }
-        }
-        if buffer.is_empty() || (self.drops_remainder && (buffer.len() as u64) < span) {
-            return Ok(None);
-        }
-        let stride = usize::try_from(self.stride).unwrap_or(usize::MAX);
-        let window = buffer.iter().step_by(stride).take(self.size as usize).cloned();
-        let window = scratch::collected_ok(window);
-        let there = buffer.len() as i64;
-        if self.shift >= there {
-            buffer.clear();
-            for _ in there..self.shift {
-                cx.go_on().await?;
-                if input.is_over() {
-                    break;
-                }
-                // What is wrong with an element that is left out is nobody's business.
-                _ = input.next_or_end(cx).await;
-            }
-        } else {
-            buffer.drain(..self.shift as usize);
-        }
-        window.map(Some)
-    }
 }
 
 /// What is made of the elements of a window.
@@ -166,9 +122,64 @@ struct Window {
     form: Form,
 }
 
+impl Window {
+    /// The next element of the input. What is wrong with it is the window's that has it if windows are datasets, and else that of who
+    /// asks for a window.
+    async fn element(&self, input: &mut Input, cx: &Cx) -> Result<Option<Result<Element>>> {
+        cx.go_on().await?;
+        if matches!(self.form, Form::Stacked) {
+            return Ok(input.next(cx).await?.map(Ok));
+        }
+        let element = input.next_or_end(cx).await.transpose();
+        if matches!(element, Some(Err(_))) {
+            // That this call has no more time is nobody else's error.
+            cx.go_on().await?;
+        }
+        Ok(element)
+    }
+
+    /// The elements of the next window.
+    async fn window(
+        &self,
+        buffer: &mut VecDeque<Result<Element>>,
+        input: &mut Input,
+        cx: &Cx,
+    ) -> Result<Option<Vec<Element>>> {
+        let Windows { size, shift, drops_remainder, .. } = self.windows;
+        let (span, was_over) = (self.windows.span() as u64, input.is_over());
+        while (buffer.len() as u64) < span && !input.is_over() {
+            buffer.extend(self.element(input, cx).await?);
+        }
+        let ends = input.is_over() && !was_over;
+        if buffer.is_empty() || (drops_remainder && (buffer.len() as u64) < span) {
+            return Ok(None);
+        }
+        let stride = usize::try_from(self.windows.stride).unwrap_or(usize::MAX);
+        let window = scratch::collected_ok(buffer.iter().step_by(stride).take(size as usize).cloned());
+        let there = buffer.len() as i64;
+        if shift >= there {
+            for _ in there..shift {
+                if input.is_over() {
+                    break;
+                }
+                // What is wrong with an element that is left out is no window's.
+                _ = self.element(input, cx).await?;
+            }
+            buffer.clear();
+        } else {
+            buffer.drain(..shift as usize);
+        }
+        window.map(Some).map_err(|error| if ends { error.at_end() } else { error })
+    }
+}
+
 impl Transform for Window {
     /// What was read and may be in a window that follows.
     type State = VecDeque<Result<Element>>;
+
+    fn passes_end(&self) -> bool {
+        matches!(self.form, Form::Datasets(_))
+    }
 
     fn begin(&self, _: &Cx) -> Result<Self::State> {
         Ok(VecDeque::new())
@@ -180,7 +191,7 @@ impl Transform for Window {
         input: &'a mut Input,
         cx: &'a Cx,
     ) -> Result<Option<Element>> {
-        let Some(window) = self.windows.next(buffer, input, cx).await? else { return Ok(None) };
+        let Some(window) = self.window(buffer, input, cx).await? else { return Ok(None) };
         let Form::Datasets(specs) = &self.form else { return stacked(&window).map(Some) };
         let component = |(index, spec): (usize, &Spec)| {
             let part = window.iter().map(|element| Ok(element.get(index).cloned().into_iter().collect()));

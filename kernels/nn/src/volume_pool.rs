@@ -103,7 +103,7 @@ struct Flow<'a, T, W> {
     back: &'a [W],
 }
 
-/// What has a greatest element, and a gradient.
+/// [`Computed`] and [`RealNumber`] in one bound, as `widest!` takes.
 trait Pooled: Computed + RealNumber {}
 impl<T: Computed + RealNumber> Pooled for T {}
 
