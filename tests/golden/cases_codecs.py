@@ -363,9 +363,10 @@ def png_files():
     d = "uint8"
     image = samples(9, 12, 2, 8, 5)
     good = png(image, 2)
-    for name, data in (("text", png(image, 2, before=chunk(b"tEXt", b"Title\0x"), after=chunk(b"tIME", bytes(7)))), ("broken-text", png(image, 2, before=chunk(b"tEXt", b"Title\0x", crc=1))), ("more", good + b"more")):
+    for name, data in (("text", png(image, 2, before=chunk(b"tEXt", b"Title\0x"), after=chunk(b"tIME", bytes(7)))), ("broken-text", png(image, 2, before=chunk(b"tEXt", b"Title\0x", crc=1))), ("more", good + b"more"), ("unknown", png(image, 2, before=chunk(b"aaAa", b"x"), after=chunk(b"zzZz", b"")))):
         yield one(op, d, name, [file(data)])
-    for name, data in (("header", good[:20]), ("start", good[:8]), ("cut", good[:-30]), ("crc", png(image, 2, crc=1)), ("adler", png(image, 2, adler=5)), ("short", png(image, 2, cut=20)), ("no-palette", png(samples(5, 5, 3, 8), 3)), ("depth", png(image, 2)[:24] + b"\x07" + png(image, 2)[25:]),
+    names = (("digit", b"a1AA"), ("zero", b"a\0TL"), ("high", b"\xe1aAa"), ("critical", b"AaAa"))
+    for name, data in (*((f"name-{tag}{'-after' * late}", png(image, 2, **{"after" if late else "before": chunk(kind, b"")})) for tag, kind in names for late in (False, True)), ("header", good[:20]), ("start", good[:8]), ("cut", good[:-30]), ("crc", png(image, 2, crc=1)), ("adler", png(image, 2, adler=5)), ("short", png(image, 2, cut=20)), ("no-palette", png(samples(5, 5, 3, 8), 3)), ("depth", png(image, 2)[:24] + b"\x07" + png(image, 2)[25:]),
                        ("filter", png(image, 2, filters=(0,)).replace(b"", b"", 0)[:60]), ("empty", png(image, 2)[:16] + bytes(4) + png(image, 2)[20:])):
         yield from bad(op, d, name, [file(data)])
     wide = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1 << 19, 1 << 19, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0"))

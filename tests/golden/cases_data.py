@@ -277,6 +277,12 @@ def windows():
             yield case("IgnoreErrorsDataset", "int64", f"end-{count}-of-{name}", lambda: texts(f(D.range(count).apply(sure(7))).ignore_errors()))
     for size, shift in ((3, 1), (2, 2), (2, 3), (1, 4), (3, 5)):
         yield case("SlidingWindowDataset", "int64", f"refused-{size}-{shift}", lambda: texts(slid(D.range(12).map(lambda x: (x * 5) % 12 - 6).map(refuse), size, shift, [None]).ignore_errors()))
+    # Of all functions, that which reduces windows fails otherwise.
+    for n, size in ((4, 2), (3, 9)):
+        yield error("GroupByWindowDataset", f"reduce-{n}-{size}", lambda: whole(D.range(n).group_by_window(lambda x: x % 2, lambda k, w: w.take(tf.gather(tf.constant([1], tf.int64), k + 5)), window_size=size)))
+        yield error("GroupByWindowDataset", f"in-reduced-{n}-{size}", lambda: whole(D.range(n).group_by_window(lambda x: x % 2, lambda k, w: w.map(lambda x: tf.gather(tf.constant([1], tf.int64), k + 5)), window_size=size)))
+        yield error("GroupByWindowDataset", f"key-{n}-{size}", lambda: whole(D.range(n).group_by_window(lambda x: tf.gather(tf.constant([1], tf.int64), x + 5), lambda k, w: w, window_size=size)))
+        yield error("GroupByWindowDataset", f"size-{n}-{size}", lambda: whole(D.range(n).group_by_window(lambda x: x % 2, lambda k, w: w, window_size_func=lambda k: tf.gather(tf.constant([1], tf.int64), k + 5))))
     over = lambda f: f(D.range(6).apply(sure(7))).window(4, 4).flat_map(lambda w: w.batch(30))
     for name, f in passes.items():
         yield case("WindowDataset", "int64", f"end-of-{name}", lambda: texts(over(f)))
@@ -318,6 +324,14 @@ def wholes():
     yield case("WrapDatasetVariant", "variant", "and-back", lambda: whole(wrap(r(), raw_ops.UnwrapDatasetVariant(input_handle=raw_ops.WrapDatasetVariant(input_handle=variant(r()))))))
     yield case("ListDataset", "int64", "pairs", lambda: whole(wrap(D.zip((r(), r())), raw_ops.ListDataset(tensors=[tf.constant(k, tf.int64) for k in range(6)], output_types=[tf.int64] * 2, output_shapes=[[], []]))))
     st = lambda: tf.sparse.from_dense([[1, 0, 2], [0, 0, 0], [3, 4, 0]])
+    # What graphs and messages hold of values in variants.
+    many = lambda: raw_ops.SerializeManySparse(sparse_indices=st().indices, sparse_values=st().values, sparse_shape=st().dense_shape, out_type=tf.variant)
+    ragged = lambda batched: raw_ops.RaggedTensorToVariant(rt_nested_splits=[tf.constant([0, 2, 3], tf.int64)], rt_dense_values=tf.constant(["a", "b", "c"]), batched_input=batched)
+    some = lambda: raw_ops.OptionalFromValue(components=[tf.constant([1.0, 2.0, 3.0]), tf.constant("a"), raw_ops.OptionalNone(), tf.constant([True, False]), tf.constant([1 + 2j]), tf.constant([1, 2], tf.bfloat16)])
+    for tag, build in {"sparse": many, "ragged": lambda: ragged(False), "ragged-rows": lambda: ragged(True), "optional": some, "none": raw_ops.OptionalNone, "no-elements": lambda: many()[:0]}.items():
+        yield case("SerializeTensor", "variant", tag, lambda: raw_ops.SerializeTensor(tensor=build()))
+    for tag, ds in {"sparse": lambda: D.from_tensor_slices(st()), "ragged": lambda: D.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]])), "one-sparse": lambda: D.from_tensors(st()), "optional": lambda: D.from_tensors(tf.experimental.Optional.from_value(tf.constant(3)))}.items():
+        yield case("DatasetFingerprint", "variant", tag, lambda: raw_ops.DatasetFingerprint(input_dataset=variant(ds())))
     yield case("SparseTensorSliceDataset", "int32", "rows", lambda: texts(wrap(D.zip((r().map(lambda x: [[x]]), r().map(lambda x: [tf.cast(x, tf.int32)]), r().map(lambda x: [x]))),
                raw_ops.SparseTensorSliceDataset(indices=st().indices, values=st().values, dense_shape=st().dense_shape))))
 

@@ -30,6 +30,9 @@ def args():
             yield from bad(op, "float", "sizes", [R("float", 3), R("float", 4)])
 
 
+SUBNORMAL = ((-1e-42, 1e-40), (0.0, 1e-40), (-1e-40, 0.0), (1e-41, 2e-41), (0.0, 0.0), (-1.0, 1e-40))
+
+
 def variables():
     for op, count in (("FakeQuantWithMinMaxVars", 1), ("FakeQuantWithMinMaxVarsGradient", 2)):
         data = lambda x, least, greatest: [R("float", np.shape(x), 3)] * (count - 1) + [f32(x), scalar(least), scalar(greatest)]
@@ -41,6 +44,9 @@ def variables():
         yield many(op, "float", "shapes", [data(R("float", s, 1, 4).array, -1.5, 2) for s in SHAPES], limit)
         yield one(op, "float", "odd", data([np.inf, -np.inf, np.nan, 1e30, -1e30], -1, 1), keep=[0])
         yield many(op, "float", "narrow", [data([0, 0.5, 1, -1], *r) for r in ((0, 0), (1, 1), (-1, -1))], limit)
+        # TensorFlow takes subnormal ends for zero.
+        for least, greatest in SUBNORMAL:
+            yield one(op, "float", f"subnormal-{least}to{greatest}", data([-4, -1, 0, 1, np.nan, np.inf, -0.0], least, greatest))
         for name, k, x in (("min", -2, f32([0.0])), ("max", -1, f32([1.0, 2.0]))):
             inputs = data([1.0, 2.0], 0, 1)
             inputs[k] = x
@@ -63,6 +69,9 @@ def channels():
         for shape in ((1,), (7,), (0,), (0, 4), (5, 1), (3, 4), (9, 33), (2, 3, 4), (2, 2, 3, 5), (64, 17)):
             for bits, narrow in ((8, False), (4, True), (16, False)):
                 yield one(op, "float", f"{'x'.join(map(str, shape))}-{bits}{'n' if narrow else ''}", data(shape), limit, num_bits=bits, narrow_range=narrow)
+        for least, greatest in SUBNORMAL:
+            ends = [f32([least, -1.0]), f32([greatest, 1.0])]
+            yield one(op, "float", f"subnormal-{least}to{greatest}", [R("float", (3, 2), 3)] * (count - 1) + [f32([[-4, 1], [np.nan, 0], [0, 2]])] + ends)
         good = data((2, 3))
         for name, k, x in (("min", -2, f32([0.0])), ("max", -1, f32([1.0, 2.0])), ("scalar", -1, scalar(1)), ("rank", -3, scalar(1))):
             inputs = list(good)

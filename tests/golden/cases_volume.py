@@ -110,6 +110,7 @@ def pools():
     yield one("MaxPool3DGradGrad", "float", "ties", [v, T("float", np.zeros(out)), R("float", x, ints=5)], **attrs)
     yield one("MaxPool3DGrad", "float", "none", [v, T("float", np.ones(out)), R("float", out, ints=5)], **attrs)
     yield one("MaxPool3DGradGrad", "float", "none", [v, T("float", np.ones(out)), R("float", x, ints=5)], **attrs)
+    yield from bad("MaxPool3DGradGrad", "float", "no-result", [T("float", np.zeros((1, 1, 2, 2, 1))), T("float", np.zeros((1, 0, 1, 1, 1))), T("float", np.zeros((1, 1, 2, 2, 1)))], static=False, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="VALID")
     # What is near the greatest is as good; what is infinite never is.
     near = np.random.default_rng(5).integers(0, 20, x)
     for d in ("float", "bfloat16"):

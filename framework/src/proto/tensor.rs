@@ -6,12 +6,12 @@ use bytes::Bytes;
 
 use super::string_content::{content_of_strings, strings_from_content};
 use super::values::{fill, from_values, put_values};
-use super::{Message, ResourceHandleProto, TensorProto};
-use crate::dtype::{DataType, Int2, Int4};
+use super::{Message, ResourceHandleProto, TensorProto, VariantTensorDataProto};
+use crate::dtype::{DataType, Int2, Int4, TString};
 use crate::error::{Error, Result};
 use crate::proto::{shape_from_proto, shape_to_proto};
 use crate::shape::Shape;
-use crate::tensor::{ResourceHandle, Tensor, scratch};
+use crate::tensor::{ResourceHandle, Tensor, Variant, scratch};
 
 /// The tensor in a message. As TensorFlow reads them, values that are fewer than the elements repeat the last one, and
 /// values beyond the elements are left out.
@@ -84,26 +84,18 @@ fn handle_from_proto(proto: &ResourceHandleProto) -> ResourceHandle {
 /// The message that holds a tensor.
 ///
 /// # Errors
-/// UNIMPLEMENTED for variants; RESOURCE_EXHAUSTED if there is not enough memory.
+/// UNIMPLEMENTED for variants of a type that no message can hold; RESOURCE_EXHAUSTED if there is not enough memory, or variants
+/// are in one another too deeply.
 pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
-    let mut proto = TensorProto {
-        dtype: tensor.dtype().number(),
-        tensor_shape: Some(shape_to_proto(&tensor.shape().into())),
-        ..TensorProto::default()
-    };
+    let mut proto = without_elements(tensor);
     match tensor.dtype() {
         DataType::String => put_values(tensor, tensor.num_elements(), &mut proto)?,
-        DataType::Resource => {
-            let to_proto = |handle: &ResourceHandle| ResourceHandleProto {
-                device: handle.device.clone(),
-                container: handle.container.clone(),
-                name: handle.name.clone(),
-                maybe_type_name: handle.type_name.clone(),
-                ..ResourceHandleProto::default()
-            };
-            proto.resource_handle_val = scratch::collected(tensor.as_slice::<ResourceHandle>()?.iter().map(to_proto))?;
+        DataType::Resource => proto.resource_handle_val = handles(tensor)?,
+        DataType::Variant => {
+            let text = |variant: &Variant| encoded(&variant_to_proto(variant, 0)?).map(TString::from);
+            let texts: Vec<TString> = scratch::collected_ok(tensor.as_slice::<Variant>()?.iter().map(text))?;
+            proto.tensor_content = content_of_strings(&texts)?;
         }
-        DataType::Variant => return Err(Error::unimplemented("variant tensors cannot be written to messages")),
         dtype => {
             debug_assert!(dtype.is_pod());
             proto.tensor_content = match content_of(tensor)? {
@@ -121,20 +113,65 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
 /// # Errors
 /// As [`tensor_to_proto`].
 pub fn tensor_to_attr_proto(tensor: &Tensor) -> Result<TensorProto> {
-    let is_object = matches!(tensor.dtype(), DataType::Resource | DataType::Variant);
-    if is_object || (tensor.dtype().is_pod() && tensor.num_elements() > 1) {
-        return tensor_to_proto(tensor);
+    match (tensor.dtype(), tensor.num_elements()) {
+        (DataType::Resource, _) | (_, 0 | 1) => field_to_proto(tensor, 0),
+        (DataType::String, _) => {
+            let mut proto = without_elements(tensor);
+            proto.tensor_content = content_of_strings(tensor.as_slice()?)?;
+            Ok(proto)
+        }
+        _ => tensor_to_proto(tensor),
     }
-    let mut proto = TensorProto {
+}
+
+/// The message of a tensor without what it holds.
+fn without_elements(tensor: &Tensor) -> TensorProto {
+    TensorProto {
         dtype: tensor.dtype().number(),
         tensor_shape: Some(shape_to_proto(&tensor.shape().into())),
         ..TensorProto::default()
+    }
+}
+
+fn handles(tensor: &Tensor) -> Result<Vec<ResourceHandleProto>> {
+    let to_proto = |handle: &ResourceHandle| ResourceHandleProto {
+        device: handle.device.clone(),
+        container: handle.container.clone(),
+        name: handle.name.clone(),
+        maybe_type_name: handle.type_name.clone(),
+        ..ResourceHandleProto::default()
     };
-    match tensor.num_elements() {
-        0 | 1 => put_values(tensor, tensor.num_elements(), &mut proto)?,
-        _ => proto.tensor_content = content_of_strings(tensor.as_slice()?)?,
+    scratch::collected(tensor.as_slice::<ResourceHandle>()?.iter().map(to_proto))
+}
+
+/// How deeply tensors are in variants of one another, at most.
+const MOST_NESTED: u32 = 100;
+
+/// The message of a tensor that is in so many variants, in the fields of its dtype.
+fn field_to_proto(tensor: &Tensor, depth: u32) -> Result<TensorProto> {
+    let mut proto = without_elements(tensor);
+    match tensor.dtype() {
+        DataType::Resource => proto.resource_handle_val = handles(tensor)?,
+        DataType::Variant => {
+            let to_proto = |variant: &Variant| variant_to_proto(variant, depth);
+            proto.variant_val = scratch::collected_ok(tensor.as_slice::<Variant>()?.iter().map(to_proto))?;
+        }
+        _ => put_values(tensor, tensor.num_elements(), &mut proto)?,
     }
     Ok(proto)
+}
+
+fn variant_to_proto(variant: &Variant, depth: u32) -> Result<VariantTensorDataProto> {
+    let Some(value) = variant.value() else { return Ok(VariantTensorDataProto::default()) };
+    let Some((metadata, tensors)) = value.parts() else {
+        let message = format!("a variant of type '{}' cannot be written to a message", value.type_name());
+        return Err(Error::unimplemented(message));
+    };
+    if depth >= MOST_NESTED {
+        return Err(Error::resource_exhausted(format!("more than {MOST_NESTED} variants are in one another")));
+    }
+    let tensors = tensors.iter().map(|tensor| field_to_proto(tensor, depth + 1)).collect::<Result<_>>()?;
+    Ok(VariantTensorDataProto { type_name: value.type_name().to_owned(), metadata: metadata.into(), tensors })
 }
 
 /// A message's bytes.

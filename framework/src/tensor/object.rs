@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::dtype::{DataType, Element, Sealed};
 use crate::error::{Error, Result};
 use crate::shape::PartialShape;
+use crate::tensor::Tensor;
 
 /// An element of dtype `resource`: names a resource that the runtime keeps, or holds one itself.
 #[derive(Clone, Default)]
@@ -84,6 +85,11 @@ impl fmt::Debug for ResourceHandle {
 pub trait VariantValue: Any + Send + Sync {
     /// The name under which TensorFlow knows the type, for errors and for `DebugString`.
     fn type_name(&self) -> &'static str;
+
+    /// What a message tells of the value: metadata and tensors, as TensorFlow's type of that name does; `None` if no message can hold it.
+    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
+        None
+    }
 
     /// What op `ZerosLike` makes of the value.
     ///

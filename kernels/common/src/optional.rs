@@ -14,6 +14,10 @@ impl VariantValue for OptionalValue {
         "tensorflow::data::Optional"
     }
 
+    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
+        Some((vec![u8::from(self.0.is_some())], self.0.clone().unwrap_or_default()))
+    }
+
     fn zeros_like(&self) -> Result<Variant> {
         let zeros = |tensors: &Vec<Tensor>| tensors.iter().map(zeros_like).collect::<Result<_>>();
         Ok(Variant::new(OptionalValue(self.0.as_ref().map(zeros).transpose()?)))

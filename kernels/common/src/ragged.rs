@@ -18,6 +18,10 @@ impl VariantValue for Ragged {
         "RaggedTensorVariant"
     }
 
+    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
+        Some((Vec::new(), self.splits.iter().chain([&self.values]).cloned().collect()))
+    }
+
     fn zeros_like(&self) -> Result<Variant> {
         Ok(Variant::new(Ragged { splits: self.splits.clone(), values: zeros_like(&self.values)? }))
     }

@@ -11,6 +11,10 @@ impl VariantValue for TensorValue {
     fn type_name(&self) -> &'static str {
         "tensorflow::Tensor"
     }
+
+    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
+        Some((Vec::new(), vec![self.0.clone()]))
+    }
 }
 
 /// Copies the elements of `source` over those of `target` from element `at` on. Both have the same dtype.

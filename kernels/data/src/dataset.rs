@@ -274,6 +274,11 @@ impl VariantValue for DatasetValue {
     }
 }
 
+/// Whether a variant holds a dataset.
+pub(crate) fn is_dataset(variant: &Variant) -> bool {
+    variant.get::<DatasetValue>().is_some()
+}
+
 /// A dataset in a tensor.
 pub(crate) fn to_tensor(dataset: Arc<dyn Dataset>) -> Tensor {
     Tensor::scalar(Variant::new(DatasetValue(Some(dataset))))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Error, Result, ensure};
+use kernlink::{Code, Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -78,7 +78,15 @@ impl GroupByWindow {
     /// Reduces the elements of a key.
     async fn reduced(&self, key: i64, elements: Vec<Element>, cx: &Cx) -> Result<Window> {
         let window = Elements::new(&self.spec, scratch::copied(&elements)?);
-        let dataset = self.reduce.dataset(vec![Tensor::scalar(key), to_tensor(Arc::new(window))], cx).await?;
+        let reduced = self.reduce.dataset(vec![Tensor::scalar(key), to_tensor(Arc::new(window))], cx).await;
+        let dataset = reduced.map_err(|error| match error.code() {
+            // As in TensorFlow, for this function alone. That this call has no more time is no error of the function's.
+            code if code != Code::OutOfRange && cx.check().is_ok() => Error::internal(format!(
+                "Got error code {code} and message {{{}}} from running the function that reduces a window",
+                error.message()
+            )),
+            _ => error,
+        })?;
         let iterator = dataset.clone().iterator(&cx.within(&dataset)?)?;
         Ok(Window { key, elements, dataset, iterator })
     }

@@ -15,7 +15,7 @@ use kernlink::step::FunctionLibrary;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, bail, ensure};
 
-use crate::dataset::{Dataset, INFINITE, dataset_of, ensure_level};
+use crate::dataset::{Dataset, INFINITE, dataset_of, ensure_level, is_dataset};
 use crate::hash::is_version_of;
 use crate::node::{Made, Node};
 
@@ -233,13 +233,13 @@ impl Nodes {
             return Ok(());
         }
         ensure_level(depth)?;
-        let Some((&rows, dims)) = tensor.shape().dims().split_first().filter(|(rows, _)| **rows > 0) else {
-            ensure!(self.keeps_datasets, Unimplemented, "a tensor that no graph can hold was given to a dataset");
+        let elements = tensor.as_slice::<Variant>()?;
+        let Some((&rows, dims)) = tensor.shape().dims().split_first().filter(|_| elements.iter().any(is_dataset))
+        else {
             open.push(Open::Value(tensor.clone()));
             return Ok(());
         };
         // Several at once, however they are arranged.
-        let elements = tensor.as_slice::<Variant>()?;
         let size = elements.len() / rows;
         ensure!(rows <= MOST_NODES, ResourceExhausted, "the dataset was made of more than {MOST_NODES} nodes");
         open.push(Open::Packed(rows));

@@ -119,8 +119,9 @@ fn spec_of(components: &[Tensor], is_of_rows: bool) -> Spec {
 #[register_kernel(device = Cpu, cheap)]
 fn tensor(spec: &Spec, ctx: &mut KernelContext<'_, ops::TensorDataset>) -> Result<()> {
     let components = tensors(ctx, "components")?;
-    spec.ensure_accepts(&spec_of(&components, false))?;
-    set_dataset(ctx, Placed::new(spec, Single(components)))
+    let elements = spec_of(&components, false);
+    spec.ensure_accepts(&elements)?;
+    set_dataset(ctx, Placed::new(&spec.with(elements), Single(components)))
 }
 
 /// The rows of tensors.
@@ -154,8 +155,9 @@ fn tensor_slice(spec: &Spec, ctx: &mut KernelContext<'_, ops::TensorSliceDataset
         InvalidArgument,
         "All components must have the same size in the 0th dimension"
     );
-    spec.ensure_accepts(&spec_of(&components, true))?;
-    set_dataset(ctx, Placed::new(spec, Rows { components, count: count as i64 }))
+    let elements = spec_of(&components, true);
+    spec.ensure_accepts(&elements)?;
+    set_dataset(ctx, Placed::new(&spec.with(elements), Rows { components, count: count as i64 }))
 }
 
 /// Numbers of equal distance.

@@ -14,6 +14,10 @@ mod gray;
 /// The most rows or columns that libpng takes.
 const MOST_LINES: u32 = 1_000_000;
 
+/// The bytes before the first chunk, and those behind the content of each.
+const SIGNATURE: usize = 8;
+const CHECKSUM: usize = 4;
+
 /// The number of pixels from which on TensorFlow refuses a file.
 const TOO_MANY_PIXELS: u64 = 1 << 29;
 
@@ -28,12 +32,34 @@ pub(crate) struct Png<'a> {
     pub(crate) channels: usize,
 }
 
+/// Whether the names of all chunks of a file, as far as it has them, are of letters: libpng refuses others, also for a chunk that it
+/// would leave out.
+fn are_named(data: &[u8]) -> bool {
+    let mut rest = data.get(SIGNATURE..).unwrap_or_default();
+    while let Some((&[a, b, c, d, ref name @ ..], after)) = rest.split_first_chunk::<8>() {
+        if !name.iter().all(u8::is_ascii_alphabetic) {
+            return false;
+        }
+        if name == b"IEND" {
+            break;
+        }
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        rest = length.checked_add(CHECKSUM).and_then(|length| after.get(length..)).unwrap_or_default();
+    }
+    true
+}
+
 impl<'a> Png<'a> {
     /// Reads the header of a file, whose samples are to have eight bits or 16, for `channels`, or those of the file if that is 0.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is none, or TensorFlow finds the image too large.
     pub(crate) fn new(data: &'a [u8], channels: usize, is_wide: bool) -> Result<Png<'a>> {
+        ensure!(
+            are_named(data),
+            InvalidArgument,
+            "Invalid PNG. Failed to initialize decoder: the name of a chunk has a byte that is no letter"
+        );
         let mut options = DecodeOptions::default();
         options.set_ignore_text_chunk(true);
         options.set_ignore_adler32(false);

@@ -191,12 +191,10 @@ fn max_pool3d_grad_grad<T: RealNumber>(
     let windows = volumes.pool(input.shape())?;
     ensure_shape("orig_output", result.shape(), &windows.output(windows.channels)?)?;
     ensure_shape("grad", back.shape(), input.shape())?;
-    ensure!(
-        input.num_elements() > 0,
-        InvalidArgument,
-        "orig_input must have elements, but its shape is {}",
-        input.shape()
-    );
+    for (name, tensor) in [("orig_input", input), ("orig_output", result), ("grad", back)] {
+        let shape = tensor.shape();
+        ensure!(tensor.num_elements() > 0, InvalidArgument, "{name} must have elements, but its shape is {shape}");
+    }
     let lines = Lines::new(&windows)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, result.shape())?;
     let flow = Flow { input: input.as_slice::<T>()?, result: result.as_slice::<T>()?, back: back.as_slice::<T>()? };

@@ -11,7 +11,7 @@ use kernlink_ops::{
     FakeQuantWithMinMaxVarsPerChannel, FakeQuantWithMinMaxVarsPerChannelGradient,
 };
 
-use crate::number::{max, min};
+use crate::number::{flushed, max, min};
 use crate::slices::Slices;
 
 /// The lowest and the highest number.
@@ -29,7 +29,7 @@ impl KernelState for Numbers {
 
 impl KernelState for Nudged {
     fn new(ctx: &RawConstruction<'_>) -> Result<Nudged> {
-        let (least, greatest): (f32, f32) = (ctx.attrs.required("min")?, ctx.attrs.required("max")?);
+        let (least, greatest) = (flushed(ctx.attrs.required("min")?), flushed(ctx.attrs.required("max")?));
         ensure!(least < greatest, InvalidArgument, "min has to be smaller than max, was: {least} >= {greatest}");
         Ok(<Numbers as KernelState>::new(ctx)?.nudged(least, greatest))
     }
@@ -39,6 +39,7 @@ impl Numbers {
     /// A range that is moved so that zero is one of its numbers.
     fn nudged(self, least: f32, greatest: f32) -> Nudged {
         let Numbers([lowest, highest]) = self;
+        let (least, greatest) = (flushed(least), flushed(greatest));
         if least == 0.0 && greatest == 0.0 {
             // All values become zero, and what flows passes.
             return Nudged { least: f32::NEG_INFINITY, greatest: f32::INFINITY, scale: 0.0, inverse: 0.0, zero: 0.0 };
@@ -101,6 +102,9 @@ impl Nudged {
     /// What flows to an input: as TensorFlow has it a product, so that infinity outside of the range becomes NaN.
     #[inline(always)]
     fn flow(&self, (gradient, x): (f32, f32)) -> f32 {
+        if self.is_none() {
+            return gradient;
+        }
         gradient * f32::from(u8::from(x >= self.least && x <= self.greatest))
     }
 }
