@@ -115,10 +115,10 @@ def pools():
     near = np.random.default_rng(5).integers(0, 20, x)
     for d in ("float", "bfloat16"):
         for tag, values in (("near", near * 1e-6), ("far", near * 1e-4), ("infinite", np.where(near < 3, np.inf, near)), ("minus-infinite", np.where(near < 18, -np.inf, near))):
-            v = T(d, values)
-            result = T(d, greatest(v.array.astype(np.float64), attrs["ksize"], attrs["strides"], "SAME"))
-            yield one("MaxPool3DGrad", d, tag, [v, result, R(d, out, 1, ints=3)], **attrs)
-            yield one("MaxPool3DGradGrad", d, tag, [v, result, R(d, x, 1, ints=3)], **attrs)
+            xs = T(d, values)
+            result = T(d, greatest(xs.array.astype(np.float64), attrs["ksize"], attrs["strides"], "SAME"))
+            yield one("MaxPool3DGrad", d, tag, [xs, result, R(d, out, 1, ints=3)], **attrs)
+            yield one("MaxPool3DGradGrad", d, tag, [xs, result, R(d, x, 1, ints=3)], **attrs)
     # Of NaN, TensorFlow makes what the width of its registers decides, unless they are full: of 8 channels in `float`, 16 in `bfloat16`.
     for d in ("float", "bfloat16"):
         for padding in ("SAME", "VALID"):
