@@ -66,7 +66,7 @@ with_features() { # features of Kernlink that the crate has, each in quotes
 families() {
     local all family base bytes label
     all=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml)
-    local more='"audio" "data" "image_codecs" "learning" "linear_algebra" "parsing" "signal"'
+    local more='"audio" "data" "image_codecs" "jxl" "learning" "linear_algebra" "parsing" "signal"'
     rows families '| the example with | MB | more than with none, MB |' '|---|---:|---:|'
     own=$CARGO_TARGET_DIR/release/examples/own
     for family in '' ${all//,/} $more "$all" "$all, ${more// /, }"; do

@@ -38,14 +38,14 @@ fi
 step "lints of everything"
 cargo clippy --locked --workspace --all-targets --features cli,gpu,train -- -D warnings
 step "lints of few features at a time, and of the default ones"
-# Each set compiles the ops anew: families come three at a time. Which three, the commit says, so that what one is missing and another
-# of its three brings is found at the next commit.
+# Each set compiles the ops anew: families come four at a time. Which four, the commit says, so that what one is missing and another
+# of its four brings is found at the next commit.
 families=$(sed -n 's/^default = \[\(.*\)\]$/\1/p' Cargo.toml | tr -d '",')
 commit=$(git rev-parse HEAD 2>/dev/null || true)
-threes=$(for family in $families audio data image_codecs jxl learning linear_algebra parsing signal; do
+fours=$(for family in $families audio data image_codecs jxl learning linear_algebra parsing signal; do
     echo "$(cksum <<<"$commit $family" | cut -d' ' -f1) $family"
-done | sort -n | cut -d' ' -f2 | xargs -n 3 | tr ' ' ',')
-for features in "" $threes gradients command train rayon gpu gpu-shaders declarations; do
+done | sort -n | cut -d' ' -f2 | xargs -n 4 | tr ' ' ',')
+for features in "" $fours gradients command train rayon gpu gpu-shaders declarations; do
     echo "features: ${features:-none}"
     cargo clippy --locked --quiet --no-default-features --features "$features" -- -D warnings
 done

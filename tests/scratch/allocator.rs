@@ -64,9 +64,10 @@ pub(crate) fn watched_below<T>(bytes: usize, run: impl FnOnce() -> T) -> (T, Fou
     watched
 }
 
-/// A function that a request came through.
+/// A function that a request came through, with those that the compiler put into it.
 struct Function {
     name: String,
+    /// What the outermost of them says that says anything, but a request of the framework's own above all.
     role: Role,
 }
 
@@ -82,22 +83,28 @@ enum Role {
 
 impl Function {
     fn at(address: usize) -> Function {
-        let (mut name, mut is_buffer) = (String::new(), false);
+        let mut function = Function { name: String::new(), role: Role::None };
         backtrace::resolve(address as *mut _, |symbol| {
-            if let Some(symbol) = symbol.name() {
-                name = format!("{name}{symbol:#} ");
+            let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return };
+            // Where there are line tables alone, names from them lack the type: `allocate` of this file is `HostBuffer::allocate`.
+            let is_buffer = symbol.filename().is_some_and(|file| file.ends_with("framework/src/tensor/buffer.rs"));
+            let role = match name.as_str() {
+                name if is_buffer && name.contains("allocate") => Role::Asks,
+                name if name.contains("HostBuffer::allocate") || name.contains("try_zeroed") => Role::Asks,
+                name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
+                name if name.contains("try_reserve") => Role::TriesToReserve,
+                _ => Role::Reserves,
+            };
+            if role != Role::None && function.role != Role::Asks {
+                function.role = role;
             }
-            // Where there are line tables, names from them lack the type: `allocate` of this file is `HostBuffer::allocate`.
-            is_buffer |= symbol.filename().is_some_and(|file| file.ends_with("framework/src/tensor/buffer.rs"));
+            // What Rust's own libraries put into a function of ours is not who asks.
+            if !(symbol.filename().is_some_and(|file| file.starts_with("/rustc/")) && !name.contains("kernlink")) {
+                function.name += &name;
+                function.name.push(' ');
+            }
         });
-        let role = match name.as_str() {
-            name if is_buffer && name.contains("allocate") => Role::Asks,
-            name if name.contains("HostBuffer::allocate") || name.contains("try_zeroed") => Role::Asks,
-            name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
-            name if name.contains("try_reserve") => Role::TriesToReserve,
-            _ => Role::Reserves,
-        };
-        Function { name, role }
+        function
     }
 }
 

@@ -39,7 +39,11 @@ impl NewCrate {
         let head = head.replace(whole, "\nkernlink = { default-features = false, path");
         assert!(head.contains("kernlink/cli"), "{head}");
         let head = head.replace("kernlink/cli", "kernlink/command");
-        std::fs::write(&file, format!("{head}{}", profile(&workspace))).expect("Cargo.toml");
+        // Those that it does not have, and the framework, which it has with other features, are not compiled already.
+        let others = ["kernlink-framework", "naga"];
+        let shared = |line: &&str| others.iter().all(|package| !line.starts_with(package));
+        let profile: String = profile(&workspace).split_inclusive('\n').filter(shared).collect();
+        std::fs::write(&file, format!("{head}{profile}")).expect("Cargo.toml");
         self
     }
 

@@ -1,4 +1,5 @@
-//! What `#[register_op]`, `#[register_kernel]` and `#[register_gradient]` produce.
+//! What `#[register_op]`, `#[register_kernel]` and `#[register_gradient]` produce. Here, not beside the macros: what the tests of a crate
+//! of macros need is built for the compiler's machine, and the framework would be compiled once more.
 
 extern crate kernlink_framework as kernlink;
 
