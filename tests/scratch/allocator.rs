@@ -99,7 +99,7 @@ impl Function {
                 function.role = role;
             }
             // What Rust's own libraries put into a function of ours is not who asks.
-            if !(symbol.filename().is_some_and(|file| file.starts_with("/rustc/")) && !name.contains("kernlink")) {
+            if name.contains("kernlink") || symbol.filename().is_none_or(|file| !file.starts_with("/rustc/")) {
                 function.name += &name;
                 function.name.push(' ');
             }
