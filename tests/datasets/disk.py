@@ -47,17 +47,21 @@ def function(ds, f):
     return wrapped.function
 
 
+def function_of_datasets(ds, f):
+    from tensorflow.python.data.ops import structured_function
+    spec = tf.data.DatasetSpec(tf.data.DatasetSpec(ds.element_spec))
+    wrapped = structured_function.StructuredFunctionWrapper(f, "g", input_structure=spec, add_to_graph=False)
+    wrapped.function.add_to_graph(v1.get_default_graph())
+    return wrapped.function
+
+
 def graph():
     path = v1.placeholder(tf.string, [], name="path")
     iterate(elements().cache(path), "cache")
     iterate(D.range(3).cache(path), "other")
     ds, types = elements(), dict(output_types=[tf.int64, tf.float32, tf.string, tf.bool, tf.int16], output_shapes=[[], [2], [], [], [0]])
     shard = function(ds, lambda *x: x[0])
-    spec = tf.data.DatasetSpec(tf.data.DatasetSpec(ds.element_spec))
-    from tensorflow.python.data.ops import structured_function
-    wrapped = structured_function.StructuredFunctionWrapper(lambda shards: shards.flat_map(lambda shard: shard), "g", input_structure=spec, add_to_graph=False)
-    wrapped.function.add_to_graph(v1.get_default_graph())
-    reader = wrapped.function
+    reader = function_of_datasets(ds, lambda shards: shards.flat_map(lambda shard: shard))
     for name, compression in COMPRESSIONS.items():
         tf.raw_ops.SaveDataset(input_dataset=ds._variant_tensor, path=path, shard_func_other_args=[], compression=compression or "",
                                shard_func=shard, use_shard_func=True, name=f"save_{name}")
@@ -79,6 +83,38 @@ def graph():
             name=f"{name}_next")
 
 
+def values():
+    """Elements that are variants while they are kept: ragged and sparse tensors."""
+    ragged = tf.ragged.constant([[[1, 2], []], [[3]], [], [[], [4, 5, 6], [7]]], tf.int64)
+    texts = tf.ragged.constant([["a", "b" * 200], [], ["c"], [""]])
+    sparse = tf.sparse.from_dense([[0.5, 0], [0, 0], [0, -1], [2, 3]])
+    return D.from_tensor_slices((ragged, texts, sparse))
+
+
+def dense(ds):
+    """What the elements of `values` are made of."""
+    return ds.map(lambda ragged, texts, sparse: (ragged.values, ragged.row_splits, texts, sparse.indices, sparse.values))
+
+
+def graph_of_values():
+    path = v1.placeholder(tf.string, [], name="path")
+    ds = values()
+    iterate(dense(ds), "elements")
+    iterate(dense(ds.cache(path)), "cache")
+    for name, compression in (COMPRESSIONS | {"auto": "AUTO"}).items():
+        iterate(dense(ds.snapshot(path, compression=compression)), f"snapshot_{name}")
+    types = dict(output_types=[tf.variant] * 3, output_shapes=[[], [], [3]])
+    reader = function_of_datasets(ds, lambda shards: shards.flat_map(lambda shard: shard))
+    tensor = tf.raw_ops.LoadDataset(path=path, reader_func_other_args=[], compression="", reader_func=reader, **types)
+    iterate(dense(tf.data.experimental.from_variant(tensor, ds.element_spec)), "load")
+
+
+def same_values(given):
+    for one, other in zip(dense(given), dense(values()), strict=True):
+        for a, b in zip(one, other):
+            assert a.dtype == b.dtype and repr(a) == repr(b), (a, b)
+
+
 def same(given):
     expected = list(elements().as_numpy_iterator())
     given = list(given.as_numpy_iterator())
@@ -97,6 +133,9 @@ if "--check" in sys.argv:
     for name in ("cache", "cache_in_parts"):
         assert (folder / f"{name}.index").exists()
         same(elements().take(0).concatenate(elements()).cache(str(folder / name)))
+    same_values(values().take(0).concatenate(values()).cache(str(folder / "values_cache")))
+    for name, compression in (COMPRESSIONS | {"auto": "AUTO"}).items():
+        same_values(values().snapshot(str(folder / f"values_snapshot_{name}"), compression=compression))
     print("TensorFlow reads all of it")
 else:
     shutil.rmtree(HERE, ignore_errors=True)
@@ -107,3 +146,10 @@ else:
     for name, compression in COMPRESSIONS.items():
         elements().save(str(HERE / f"saved_{name}"), compression=compression, shard_func=lambda *x: x[0])
     list(elements().cache(str(HERE / "cached")))
+    with v1.Graph().as_default() as g:
+        graph_of_values()
+    (HERE / "values.pb").write_bytes(g.as_graph_def(add_shapes=False).SerializeToString(deterministic=True))
+    list(values().cache(str(HERE / "values_cached")))
+    values().save(str(HERE / "values_saved"))
+    for name, compression in (COMPRESSIONS | {"auto": "AUTO"}).items():
+        list(values().snapshot(str(HERE / f"values_snapshot_{name}"), compression=compression))

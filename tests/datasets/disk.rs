@@ -11,6 +11,7 @@ use kernlink::runtime::RunOptions;
 use super::session;
 
 const GRAPH: &[u8] = include_bytes!("data/disk/graph.pb");
+const VALUES: &[u8] = include_bytes!("data/disk/values.pb");
 const COMPRESSIONS: [&str; 3] = ["none", "gzip", "snappy"];
 
 pub(super) fn data_in(family: &str) -> PathBuf {
@@ -139,6 +140,59 @@ fn disk_caches_are_those_of_tensorflow() {
     let own = Pipeline::new(&session, "cache", &swapped);
     own.begin().unwrap();
     assert_eq!(own.next().unwrap_err().code(), Code::NotFound);
+}
+
+/// The names of what is in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn ragged_and_sparse_tensors_are_kept_as_tensorflow_keeps_them() {
+    let (session, folder) = (session(VALUES, 2), folder("values"));
+    let expected = Pipeline::new(&session, "elements", Path::new("")).all();
+    assert_eq!(expected.len(), 4);
+    // What TensorFlow has written, and what is written here and read again.
+    let cache = Pipeline::new(&session, "cache", &data("values_cached"));
+    assert_eq!(cache.all(), expected);
+    let own = Pipeline::new(&session, "cache", &folder.join("values_cache"));
+    assert_eq!((own.all(), own.all()), (expected.clone(), expected.clone()));
+    let bytes = |path: &Path| std::fs::read(path.with_extension("data-00000-of-00001")).unwrap();
+    assert!(bytes(&data("values_cached")) == bytes(&folder.join("values_cache")), "the data are TensorFlow's");
+    assert_eq!(Pipeline::new(&session, "load", &data("values_saved")).all(), expected);
+    for compression in ["none", "gzip", "snappy", "auto"] {
+        let name = format!("snapshot_{compression}");
+        let given = folder.join(format!("values_given_{compression}"));
+        copy(&data(&format!("values_{name}")), &given);
+        assert_eq!(Pipeline::new(&session, &name, &given).all(), expected, "{name}");
+        assert_eq!(names(&given), names(&data(&format!("values_{name}"))), "{name}: it was read, not written again");
+        let written = folder.join(format!("values_{name}"));
+        let own = Pipeline::new(&session, &name, &written);
+        assert_eq!((own.all(), own.all()), (expected.clone(), expected.clone()), "{name}");
+    }
+}
+
+#[test]
+fn altered_variants_are_errors() {
+    let (session, folder) = (session(VALUES, 1), folder("altered"));
+    let file = |path: &Path| path.with_extension("data-00000-of-00001");
+    let path = folder.join("altered");
+    std::fs::copy(data("values_cached").with_extension("index"), path.with_extension("index")).unwrap();
+    let whole = std::fs::read(file(&data("values_cached"))).unwrap();
+    let cache = Pipeline::new(&session, "cache", &path);
+    for at in (1..whole.len()).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x41;
+        std::fs::write(file(&path), &bytes).unwrap();
+        cache.begin().unwrap();
+        assert_eq!(cache.rest().1, Code::DataLoss, "byte {at}");
+        std::fs::write(file(&path), &whole[..at]).unwrap();
+        cache.begin().unwrap();
+        assert_eq!(cache.rest().1, Code::Internal, "cut at {at}");
+    }
 }
 
 #[test]

@@ -34,6 +34,11 @@ def pipelines():
     yield "unbatch", lambda: r().batch(4).unbatch().unique()
     yield "rebatch", lambda: r().batch(4).rebatch([3, 2], drop_remainder=True)
     replicas = lambda ds: raw_ops.RebatchDataset(input_dataset=variant(ds), num_replicas=2, output_types=[tf.int64], output_shapes=[[None]])
+    rewritten = lambda ds, name: wrap(ds, raw_ops.RewriteDataset(input_dataset=variant(ds), rewrite_name=name, output_types=[tf.int64], output_shapes=[[]]))
+    yield "enumerated", lambda: r().skip(1).enumerate(5)
+    yield "replicated", lambda: D.zip((rewritten(r().map(lambda x: x + 1).shuffle(3, seed=1), "replicate_on_split"), r(), D.from_tensor_slices([1, 2])))
+    yield "replicated-joined", lambda: rewritten(D.from_tensor_slices(tf.constant([1, 2], tf.int64)).concatenate(r(2)), "replicate_on_split")
+    yield "rewritten-otherwise", lambda: rewritten(r(), "other")
     yield "replicas", lambda: wrap(r().batch(4), replicas(r().batch(4)))
 
 

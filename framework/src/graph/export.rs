@@ -10,7 +10,7 @@ impl Graph {
     /// The graph as a message.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if an attr holds a variant tensor.
+    /// UNIMPLEMENTED if an attr holds a variant that no message can hold.
     pub fn to_def(&self) -> Result<GraphDef> {
         let library = self.functions.as_ref().map(|functions| functions.to_def());
         let mut def = GraphDef { versions: Some(self.versions.clone()), library, ..GraphDef::default() };
@@ -23,7 +23,7 @@ impl Graph {
     /// A node as a message.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the graph has no such node; UNIMPLEMENTED if an attr holds a variant tensor.
+    /// INVALID_ARGUMENT if the graph has no such node; UNIMPLEMENTED if an attr holds a variant that no message can hold.
     pub fn node_def(&self, id: NodeId) -> Result<NodeDef> {
         self.check_node(id)?;
         let node = self.node(id);
@@ -43,7 +43,7 @@ impl RawConstruction<'_> {
     /// [`RawConstruction::requested_inputs`] and [`RawConstruction::requested_device`] tell.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if an attr holds a variant tensor.
+    /// UNIMPLEMENTED if an attr holds a variant that no message can hold.
     pub fn node_def(&self) -> Result<NodeDef> {
         Ok(NodeDef {
             name: self.node.to_owned(),

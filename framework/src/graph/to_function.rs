@@ -56,7 +56,7 @@ impl Graph {
     /// # Errors
     /// INVALID_ARGUMENT for what is not in the graph, an input that is given twice, a node that is given twice, a name of a result that
     /// is given twice or numbers of names that do not fit, and for a node that takes or waits for what is neither in the body nor
-    /// among the inputs; UNIMPLEMENTED if an attr holds a variant tensor.
+    /// among the inputs; UNIMPLEMENTED if an attr holds a variant that no message can hold.
     pub fn to_function(&self, function: &str, parts: &FunctionParts) -> Result<FunctionDef> {
         let FunctionParts { inputs, outputs, description, .. } = parts;
         for &output in inputs.iter().chain(outputs) {

@@ -392,7 +392,7 @@ impl Node {
     /// The node as a message.
     ///
     /// # Errors
-    /// UNIMPLEMENTED if an attr holds a variant tensor.
+    /// UNIMPLEMENTED if an attr holds a variant that no message can hold.
     pub(super) fn to_def(&self, input: Vec<String>) -> Result<NodeDef> {
         Ok(NodeDef {
             name: self.name.clone(),

@@ -63,7 +63,7 @@ fn list_from_proto(list: &attr_value::ListValue) -> Result<AttrValue> {
 /// The message that holds an attr value.
 ///
 /// # Errors
-/// UNIMPLEMENTED for variant tensors.
+/// UNIMPLEMENTED for variants that no message can hold.
 pub fn attr_to_proto(value: &AttrValue) -> Result<ProtoValue> {
     use attr_value::{ListValue, Value};
     let empty = ListValue::default;

@@ -13,7 +13,7 @@ const VALUE: usize = 10;
 /// The message that holds a tensor, in as few values as that is shorter in.
 ///
 /// # Errors
-/// UNIMPLEMENTED for variants; RESOURCE_EXHAUSTED if there is not enough memory.
+/// UNIMPLEMENTED for variants that no message can hold; RESOURCE_EXHAUSTED if there is not enough memory.
 pub(crate) fn tensor_to_compact_proto(tensor: &Tensor) -> Result<TensorProto> {
     let (dtype, count) = (tensor.dtype(), tensor.num_elements());
     let compact = || TensorProto {

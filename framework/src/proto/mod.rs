@@ -39,7 +39,7 @@ pub use op::{op_from_proto, op_to_proto};
 pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list_to_proto};
 pub use prost::Message;
 pub use shape::{shape_from_proto, shape_to_proto};
-pub(crate) use tensor::{content_of, from_content};
+pub(crate) use tensor::{content_of, from_content, variant_from_bytes, variant_to_bytes};
 pub use tensor::{encoded, tensor_from_proto, tensor_to_attr_proto, tensor_to_proto};
 pub use tensorflow::{checkpoint::*, graph::*, object_graph::*, saved_model::*};
 #[cfg(feature = "text-format")]

@@ -1,6 +1,8 @@
 //! Strings as the content of a `TensorProto`: their lengths, each in as few bytes as hold it, and then their bytes. TensorFlow
 //! writes constants so that it adds to graphs itself.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use prost::encoding::{decode_varint, encode_varint, encoded_len_varint};
 
@@ -9,33 +11,39 @@ use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::tensor::{Tensor, scratch};
 
-/// The tensor of the strings in a content.
+/// Where each string of a tensor of this shape is in its content.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if there are others than `shape` says; RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn strings_from_content(shape: Shape, content: &Bytes) -> Result<Tensor> {
+pub(super) fn places_in_content(shape: &Shape, content: &[u8]) -> Result<Vec<Range<usize>>> {
     let malformed =
         || Error::invalid_argument(format!("{} bytes of content are not the strings of shape {shape}", content.len()));
-    let mut rest = &content[..];
+    let mut rest = content;
     // Each has a byte for its length.
     let count = Some(shape.num_elements()).filter(|&count| count <= content.len()).ok_or_else(malformed)?;
-    let mut lengths = scratch::room(count)?;
-    let mut whole = 0_usize;
+    let mut places = scratch::room(count)?;
+    let mut end = 0_usize;
     for _ in 0..count {
         let length = decode_varint(&mut rest).ok().and_then(|length| usize::try_from(length).ok());
-        let length = length.ok_or_else(malformed)?;
-        whole = whole.checked_add(length).ok_or_else(malformed)?;
-        lengths.push(length);
+        let start = end;
+        end = start.checked_add(length.ok_or_else(malformed)?).ok_or_else(malformed)?;
+        places.push(start..end);
     }
-    if whole != rest.len() {
+    if end != rest.len() {
         return Err(malformed());
     }
-    let strings = lengths.into_iter().map(|length| {
-        let (text, others) = rest.split_at(length);
-        rest = others;
-        TString::from(text)
-    });
-    Tensor::from_vec(shape.clone(), scratch::collected(strings)?)
+    let head = content.len() - rest.len();
+    places.iter_mut().for_each(|place| *place = head + place.start..head + place.end);
+    Ok(places)
+}
+
+/// The tensor of the strings in a content.
+///
+/// # Errors
+/// As [`places_in_content`].
+pub(super) fn strings_from_content(shape: Shape, content: &Bytes) -> Result<Tensor> {
+    let places = places_in_content(&shape, content)?;
+    Tensor::from_vec(shape, scratch::collected(places.into_iter().map(|place| TString::from(&content[place])))?)
 }
 
 /// The content that holds strings.

@@ -1,10 +1,11 @@
 //! `TensorProto` to [`Tensor`] and back.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::string_content::{content_of_strings, strings_from_content};
+use super::string_content::{content_of_strings, places_in_content, strings_from_content};
 use super::values::{fill, from_values, put_values};
 use super::{Message, ResourceHandleProto, TensorProto, VariantTensorDataProto};
 use crate::dtype::{DataType, Int2, Int4, TString};
@@ -18,8 +19,13 @@ use crate::tensor::{ResourceHandle, Tensor, Variant, scratch};
 ///
 /// # Errors
 /// INVALID_ARGUMENT for an unknown dtype, a bad shape, or values that do not fit it; RESOURCE_EXHAUSTED if there is
-/// not enough memory; UNIMPLEMENTED for variants.
+/// not enough memory. What is in a variant is found out by who asks for it: [`Variant::from_parts`].
 pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
+    from_proto(proto, 0)
+}
+
+/// The tensor in a message, in so many variants.
+fn from_proto(proto: &TensorProto, depth: u32) -> Result<Tensor> {
     let dtype = DataType::from_number(proto.dtype)
         .ok_or_else(|| Error::invalid_argument(format!("a tensor has the unknown dtype {}", proto.dtype)))?;
     let shape = match &proto.tensor_shape {
@@ -33,7 +39,20 @@ pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
         DataType::String => from_values(dtype, shape, proto),
         DataType::Resource => fill(shape, &proto.resource_handle_val, handle_from_proto),
         DataType::Variant if shape.num_elements() == 0 => Tensor::zeros(dtype, shape),
-        DataType::Variant => Err(Error::unimplemented("variant tensors cannot be read from messages")),
+        DataType::Variant if !proto.tensor_content.is_empty() => {
+            let content = &proto.tensor_content;
+            let places = places_in_content(&shape, content)?;
+            let variant = |place: Range<usize>| variant_from_bytes(content.slice(place), depth);
+            Tensor::from_vec(shape, scratch::collected_ok(places.into_iter().map(variant))?)
+        }
+        DataType::Variant => {
+            // Those that lack hold nothing.
+            let mut tensor = Tensor::zeros(dtype, shape)?;
+            for (element, proto) in tensor.as_mut_slice::<Variant>()?.iter_mut().zip(&proto.variant_val) {
+                *element = variant_from_proto(proto, depth)?;
+            }
+            Ok(tensor)
+        }
         _ if !proto.tensor_content.is_empty() => from_content(dtype, shape, &proto.tensor_content),
         _ => from_values(dtype, shape, proto),
     }
@@ -92,7 +111,7 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
         DataType::String => put_values(tensor, tensor.num_elements(), &mut proto)?,
         DataType::Resource => proto.resource_handle_val = handles(tensor)?,
         DataType::Variant => {
-            let text = |variant: &Variant| encoded(&variant_to_proto(variant, 0)?).map(TString::from);
+            let text = |variant: &Variant| variant_to_bytes(variant).map(TString::from);
             let texts: Vec<TString> = scratch::collected_ok(tensor.as_slice::<Variant>()?.iter().map(text))?;
             proto.tensor_content = content_of_strings(&texts)?;
         }
@@ -144,8 +163,9 @@ fn handles(tensor: &Tensor) -> Result<Vec<ResourceHandleProto>> {
     scratch::collected(tensor.as_slice::<ResourceHandle>()?.iter().map(to_proto))
 }
 
-/// How deeply tensors are in variants of one another, at most.
-const MOST_NESTED: u32 = 100;
+/// How deeply tensors are in variants of one another, at most. Each is two messages in one another, of which readers take a hundred, those
+/// of a graph around them included.
+const MOST_NESTED: u32 = 40;
 
 /// The message of a tensor that is in so many variants, in the fields of its dtype.
 fn field_to_proto(tensor: &Tensor, depth: u32) -> Result<TensorProto> {
@@ -163,7 +183,7 @@ fn field_to_proto(tensor: &Tensor, depth: u32) -> Result<TensorProto> {
 
 fn variant_to_proto(variant: &Variant, depth: u32) -> Result<VariantTensorDataProto> {
     let Some(value) = variant.value() else { return Ok(VariantTensorDataProto::default()) };
-    let Some((metadata, tensors)) = value.parts() else {
+    let Some((metadata, tensors)) = value.parts()? else {
         let message = format!("a variant of type '{}' cannot be written to a message", value.type_name());
         return Err(Error::unimplemented(message));
     };
@@ -172,6 +192,38 @@ fn variant_to_proto(variant: &Variant, depth: u32) -> Result<VariantTensorDataPr
     }
     let tensors = tensors.iter().map(|tensor| field_to_proto(tensor, depth + 1)).collect::<Result<_>>()?;
     Ok(VariantTensorDataProto { type_name: value.type_name().to_owned(), metadata: metadata.into(), tensors })
+}
+
+/// The message of a variant, as [`tensor_to_proto`] has it.
+///
+/// # Errors
+/// As [`tensor_to_proto`].
+pub(crate) fn variant_to_bytes(variant: &Variant) -> Result<Vec<u8>> {
+    encoded(&variant_to_proto(variant, 0)?)
+}
+
+/// The variant in a message that is in so many others.
+///
+/// # Errors
+/// INVALID_ARGUMENT for what is no message of a variant; otherwise as [`tensor_from_proto`].
+pub(crate) fn variant_from_bytes(bytes: Bytes, depth: u32) -> Result<Variant> {
+    let malformed = |error| Error::invalid_argument(format!("the message of a variant is malformed: {error}"));
+    variant_from_proto(&VariantTensorDataProto::decode(bytes).map_err(malformed)?, depth)
+}
+
+fn variant_from_proto(proto: &VariantTensorDataProto, depth: u32) -> Result<Variant> {
+    let VariantTensorDataProto { type_name, metadata, tensors } = proto;
+    if type_name.is_empty() {
+        if !metadata.is_empty() || !tensors.is_empty() {
+            return Err(Error::invalid_argument("the message of a variant names no type"));
+        }
+        return Ok(Variant::default());
+    }
+    if depth >= MOST_NESTED {
+        return Err(Error::resource_exhausted(format!("more than {MOST_NESTED} variants are in one another")));
+    }
+    let tensors = scratch::collected_ok(tensors.iter().map(|tensor| from_proto(tensor, depth + 1)))?;
+    Ok(Variant::from_parts(type_name, scratch::copied(metadata)?, tensors))
 }
 
 /// A message's bytes.
@@ -201,7 +253,42 @@ pub(crate) fn content_of(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
     use crate::proto::DataType as ProtoType;
+
+    /// A value that holds another, in fields or in content.
+    fn within(inner: &TensorProto, in_content: bool) -> TensorProto {
+        let value =
+            VariantTensorDataProto { type_name: "Box".to_owned(), tensors: vec![inner.clone()], ..Default::default() };
+        let mut outer = without_elements(&Tensor::scalar(Variant::default()));
+        if in_content {
+            outer.tensor_content = content_of_strings(&[TString::from(value.encode_to_vec())]).unwrap();
+        } else {
+            outer.variant_val = vec![value];
+        }
+        outer
+    }
+
+    #[test]
+    fn variants_in_one_another_are_read_and_written_as_deeply() {
+        for in_content in [|_| false, |_| true, |level| level % 2 == 0] {
+            let mut proto = without_elements(&Tensor::scalar(Variant::default()));
+            for level in 0..MOST_NESTED {
+                proto = within(&proto, in_content(level));
+            }
+            // What is written in fields is read again, after it was bytes.
+            let read = tensor_from_proto(&proto).unwrap();
+            let bytes = tensor_to_attr_proto(&read).unwrap().encode_to_vec();
+            assert_eq!(
+                tensor_from_proto(&TensorProto::decode(&bytes[..]).unwrap()).unwrap().dtype(),
+                DataType::Variant
+            );
+            for level in 0..200 {
+                proto = within(&proto, in_content(level));
+                assert_eq!(tensor_from_proto(&proto).unwrap_err().code(), Code::ResourceExhausted);
+            }
+        }
+    }
 
     #[test]
     fn messages_have_every_dtype() {

@@ -1,6 +1,6 @@
 //! Optionals: values that may be missing.
 
-use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::tensor::{Tensor, Variant, VariantValue, scratch};
 use kernlink::{Result, bail, ensure};
 
 use crate::tensors::{add_to, zeros_like};
@@ -14,8 +14,20 @@ impl VariantValue for OptionalValue {
         "tensorflow::data::Optional"
     }
 
-    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
-        Some((vec![u8::from(self.0.is_some())], self.0.clone().unwrap_or_default()))
+    fn parts(&self) -> Result<Option<(Vec<u8>, Vec<Tensor>)>> {
+        let tensors = scratch::copied(self.0.as_deref().unwrap_or_default())?;
+        Ok(Some((vec![u8::from(self.0.is_some())], tensors)))
+    }
+
+    fn from_parts(type_name: &str, metadata: &[u8], tensors: &[Tensor]) -> Option<Self> {
+        if type_name != "tensorflow::data::Optional" {
+            return None;
+        }
+        match metadata {
+            [0] => Some(OptionalValue(None)),
+            [1] => Some(OptionalValue(Some(scratch::copied(tensors).ok()?))),
+            _ => None,
+        }
     }
 
     fn zeros_like(&self) -> Result<Variant> {

@@ -12,8 +12,13 @@ impl VariantValue for TensorValue {
         "tensorflow::Tensor"
     }
 
-    fn parts(&self) -> Option<(Vec<u8>, Vec<Tensor>)> {
-        Some((Vec::new(), vec![self.0.clone()]))
+    fn parts(&self) -> Result<Option<(Vec<u8>, Vec<Tensor>)>> {
+        Ok(Some((Vec::new(), vec![self.0.clone()])))
+    }
+
+    fn from_parts(type_name: &str, _: &[u8], tensors: &[Tensor]) -> Option<Self> {
+        let [tensor] = tensors else { return None };
+        (type_name == "tensorflow::Tensor").then(|| TensorValue(tensor.clone()))
     }
 }
 

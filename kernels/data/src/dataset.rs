@@ -178,6 +178,11 @@ pub(crate) trait Dataset: Send + Sync {
         None
     }
 
+    /// Whether all who share it have the whole of its sources, which its graph says of these: it is its origin otherwise.
+    fn replicates(&self) -> bool {
+        false
+    }
+
     /// What gives its iterators their seeds: a state of the dataset, which outlives them.
     fn seeds(&self) -> Option<&Seeds> {
         None

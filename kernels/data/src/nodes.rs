@@ -68,7 +68,12 @@ enum Open {
     Made(Arc<dyn Dataset>, usize),
     /// So many tensors of datasets as one, once they are there.
     Packed(usize),
+    /// The marks of sources among the nodes from this one on.
+    Replicated(usize),
 }
+
+/// Datasets of which a node says whether all who share it have the whole.
+const SOURCES: [&str; 2] = ["RangeDataset", "TensorSliceDataset"];
 
 /// The nodes of a dataset.
 pub(crate) struct Nodes {
@@ -143,6 +148,12 @@ impl Nodes {
                     let inputs = numbers.split_off(numbers.len() - count);
                     self.push_dataset(&dataset, inputs)?
                 }
+                Open::Replicated(start) => {
+                    for node in self.all[start..].iter_mut().filter(|node| SOURCES.contains(&&*node.op)) {
+                        node.attrs.insert("replicate_on_split", AttrValue::Bool(true));
+                    }
+                    continue;
+                }
                 Open::Packed(count) => {
                     let inputs = numbers.split_off(numbers.len() - count);
                     self.push_packed(inputs)?
@@ -157,6 +168,9 @@ impl Nodes {
     fn begin_dataset(&self, dataset: &Arc<dyn Dataset>, depth: u32, open: &mut Vec<Open>) -> Result<()> {
         ensure_level(depth)?;
         if let Some(origin) = dataset.origin() {
+            if dataset.replicates() {
+                open.push(Open::Replicated(self.all.len()));
+            }
             open.push(Open::Dataset(origin.clone(), depth + 1));
             return Ok(());
         }
@@ -200,10 +214,16 @@ impl Nodes {
 
     /// The shapes of a dataset's components where TensorFlow tells them by the dataset that it is made of, not by an attr.
     fn shapes(&self, dataset: &Arc<dyn Dataset>, op: &str, inputs: &[usize]) -> Option<Vec<PartialShape>> {
-        let input = &self.all[*inputs.first()?];
-        let Some(AttrValue::ListShape(shapes)) = input.attrs.get("output_shapes") else { return None };
+        let of = |&input: &usize| match self.all[input].attrs.get("output_shapes") {
+            Some(AttrValue::ListShape(shapes)) => Some(shapes.as_slice()),
+            _ => None,
+        };
+        if op == "ZipDataset" {
+            return Some(inputs.iter().map(of).collect::<Option<Vec<_>>>()?.concat());
+        }
+        let shapes = of(inputs.first()?)?;
         if KEEPING.iter().any(|prefix| is_version_of(op, prefix)) {
-            return Some(shapes.clone());
+            return Some(shapes.to_vec());
         }
         let (size, drops) = match op {
             "BatchDatasetV2" => (1, 2),

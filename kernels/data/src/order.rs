@@ -455,7 +455,7 @@ fn sampling(spec: &Spec, ctx: &mut KernelContext<'_, ops::SamplingDataset>) -> R
     ops::ExperimentalMaxIntraOpParallelismDataset, ops::ExperimentalNonSerializableDataset,
     ops::ExperimentalPrivateThreadPoolDataset, ops::FinalizeDataset,
     ops::MaxIntraOpParallelismDataset, ops::ModelDataset, ops::NonSerializableDataset, ops::OptimizeDataset,
-    ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset, ops::RewriteDataset,
+    ops::OptimizeDatasetV2, ops::PrivateThreadPoolDataset,
 ])]
 fn as_it_is(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
     let input = input_dataset(ctx, 0)?;
@@ -493,6 +493,53 @@ impl Dataset for Same {
 
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
         self.input.get(index, cx)
+    }
+}
+
+/// The input; of the rewritings that TensorFlow knows the name of one alone changes a graph: that by which all who share a dataset have
+/// the whole of its sources.
+#[register_kernel(device = Cpu, cheap)]
+fn rewrite(spec: &Spec, ctx: &mut KernelContext<'_, ops::RewriteDataset>) -> Result<()> {
+    let name: TString = scalar(ctx, "rewrite_name")?;
+    let input = input_dataset(ctx, 0)?;
+    if name.as_bytes() != b"replicate_on_split" {
+        let same = ctx.input_at(0)?.clone();
+        return ctx.set_output_at(0, same);
+    }
+    let head = Head::above(&spec.with(input.head().spec.clone()), [&input])?;
+    set_dataset(ctx, Replicated(Same { head, input }))
+}
+
+/// Another dataset, in whose graph the sources are marked.
+struct Replicated(Same);
+
+impl Dataset for Replicated {
+    fn head(&self) -> &Head {
+        &self.0.head
+    }
+
+    fn counted(&self) -> i64 {
+        self.0.counted()
+    }
+
+    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
+        self.0.input.clone().iterator(cx)
+    }
+
+    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
+        self.0.inputs()
+    }
+
+    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
+        self.0.get(index, cx)
+    }
+
+    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
+        Some(&self.0.input)
+    }
+
+    fn replicates(&self) -> bool {
+        true
     }
 }
 

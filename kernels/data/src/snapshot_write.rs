@@ -148,7 +148,7 @@ impl ElementWriter {
     /// Writes an element.
     ///
     /// # Errors
-    /// UNIMPLEMENTED for variants; [`Error::from_io`]'s if the file cannot be written.
+    /// UNIMPLEMENTED for variants that no message can hold; [`Error::from_io`]'s if the file cannot be written.
     pub(crate) fn write(&mut self, element: &Element) -> Result<()> {
         match self.format {
             Format::Records => element.iter().try_for_each(|component| self.record(&encoded(&to_proto(component)?)?)),

@@ -166,7 +166,8 @@ fn stacked_splits(parts: &[&Ragged], dims: &Shape, ragged_rank: usize, dtype: Da
         None => part.values.shape()[0],
     };
     let ends = parts.iter().scan(0i64, |end, part| {
-        *end += rows(part) as i64;
+        // Rows that hold nothing may be any number: that their sum is one is seen where their values are joined.
+        *end = end.saturating_add_unsigned(rows(part) as u64);
         Some(*end)
     });
     stacked.push(splits_tensor(dtype, parts.len() + 1, std::iter::once(0).chain(ends))?);
@@ -229,7 +230,8 @@ fn stacked_values(parts: &[&Ragged], dtype: DataType) -> Result<Tensor> {
             "Shapes of values must match but for the first dimension; values shape at index 0: {}, at index {n}: {own}",
             first.values.shape()
         );
-        shape[0] += own[0];
+        let rows = shape[0].checked_add(own[0]);
+        shape[0] = rows.ok_or_else(|| Error::invalid_argument("too many rows of values"))?;
     }
     if let [only] = parts {
         return Ok(only.values.clone());
@@ -260,6 +262,9 @@ fn to_variant_gradient(ctx: &mut KernelContext<'_, ops::RaggedTensorToVariantGra
     for (n, variant) in variants.iter().enumerate() {
         parts.push(match variant.get::<Ragged>() {
             Some(ragged) => ragged.values.clone(),
+            None if variant.type_name() == "RaggedTensorVariant" => {
+                bail!(InvalidArgument, "Input Variant element at index {n} is no well-formed RaggedTensorVariant");
+            }
             // Nothing has flowed to this row.
             None => {
                 let (Some(&start), Some(&end)) = (row_splits.get(n), row_splits.get(n + 1)) else {

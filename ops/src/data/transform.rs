@@ -211,8 +211,11 @@ pub enum OldTransformations {
     /// A dataset as it is.
     #[op(input("transformations: string", "The names of the transformations that TensorFlow would look for. Of no effect."), shape_fn = |c| with_ranks(c, &[(1, Rank::Is(1))]))]
     AssertPrevDataset,
-    /// A dataset as it is: nothing is rewritten.
-    #[op(input("rewrite_name: string", "Which rewriting TensorFlow would apply. Of no effect."))]
+    /// A dataset as it is; its graph is rewritten.
+    #[op(input(
+        "rewrite_name: string",
+        "Which rewriting: by `replicate_on_split` all who share the dataset have the whole of its sources, which its graph says; others have no effect."
+    ))]
     RewriteDataset,
     /// A dataset as it is.
     #[op(

@@ -19,7 +19,7 @@ use crate::proto::{
     self, BundleEntryProto, BundleHeaderProto, VersionDef, bundle_header_proto::Endianness, shape_from_proto,
 };
 use crate::shape::Shape;
-use crate::tensor::{FileBytes, Tensor, scratch};
+use crate::tensor::{FileBytes, Tensor, Variant, scratch};
 
 /// The version of the format that is read and written.
 pub(super) const VERSION: i32 = 1;
@@ -184,7 +184,8 @@ impl CheckpointReader {
     ///
     /// # Errors
     /// NOT_FOUND if there is none of this name or its data file is missing; OUT_OF_RANGE if that file is truncated;
-    /// DATA_LOSS if the data are altered; INVALID_ARGUMENT if parts of it are missing; UNIMPLEMENTED for resources and variants;
+    /// DATA_LOSS if the data are altered; INVALID_ARGUMENT if parts of it are missing or messages malformed; UNIMPLEMENTED for
+    /// resources;
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub fn read(&self, name: impl AsRef<[u8]>) -> Result<Tensor> {
         let name = name.as_ref();
@@ -223,13 +224,15 @@ impl CheckpointReader {
 
     /// Where the value of an entry is, which is as large as it must be.
     fn place(&self, entry: &CheckpointEntry) -> Result<(FileBytes, Range<usize>)> {
-        if !entry.dtype.is_pod() && entry.dtype != DataType::String {
-            return Err(Error::unimplemented(format!("{} tensors cannot be read from checkpoints", entry.dtype)));
+        if entry.dtype == DataType::Resource {
+            return Err(Error::unimplemented("resources cannot be read from checkpoints"));
         }
         let CheckpointEntry { dtype, ref shape, .. } = *entry;
         let count = shape.num_elements();
         let fits = match dtype {
             DataType::String => entry.size >= count as u64,
+            // A length and a checksum each, at least.
+            DataType::Variant => entry.size / 5 >= count as u64,
             _ => count.checked_mul(dtype.size()).is_some_and(|bytes| bytes as u64 == entry.size),
         };
         if !fits {
@@ -260,6 +263,9 @@ impl CheckpointReader {
         let bytes = &file[range.clone()];
         if dtype == DataType::String {
             return strings(shape, bytes, entry.crc);
+        }
+        if dtype == DataType::Variant {
+            return variants(shape, bytes, entry.crc);
         }
         check(crc32c::crc32c(bytes), entry)?;
         proto::from_content(dtype, shape.clone(), &Bytes::from_owner(file.clone()).slice(range))
@@ -326,6 +332,10 @@ pub(super) fn copy_overlap(
             let target = target.as_mut_slice::<TString>()?;
             overlap.for_each_run(&from, &to, copy(source.as_slice::<TString>()?, target, 1));
         }
+        DataType::Variant => {
+            let target = target.as_mut_slice::<Variant>()?;
+            overlap.for_each_run(&from, &to, copy(source.as_slice::<Variant>()?, target, 1));
+        }
         DataType::Bool => {
             overlap.for_each_run(&from, &to, copy(source.as_slice::<bool>()?, target.as_mut_slice::<bool>()?, 1));
         }
@@ -373,6 +383,30 @@ fn strings(shape: &Shape, bytes: &[u8], expected: u32) -> Result<Tensor> {
     for (element, length) in tensor.as_mut_slice::<TString>()?.iter_mut().zip(lengths) {
         let length = usize::try_from(length).ok().filter(|&length| length <= payload.len());
         *element = TString::from(payload.split_to(length.ok_or_else(truncated)?));
+    }
+    Ok(tensor)
+}
+
+/// Variants: of each the length of its message as a varint, the message, and a checksum of all up to there.
+fn variants(shape: &Shape, mut bytes: &[u8], expected: u32) -> Result<Tensor> {
+    let truncated = || Error::data_loss("the variants are truncated");
+    let mut tensor = Tensor::zeros(DataType::Variant, shape.clone())?;
+    let mut crc = 0;
+    for (index, element) in tensor.as_mut_slice::<Variant>()?.iter_mut().enumerate() {
+        let length = take_varint(&mut bytes).ok_or_else(truncated)?;
+        let message =
+            usize::try_from(length).ok().and_then(|length| bytes.split_off(..length)).ok_or_else(truncated)?;
+        let stored = take_u32(&mut bytes).ok_or_else(truncated)?;
+        crc = crc32c::crc32c_append(crc, &length.to_le_bytes());
+        crc = crc32c::crc32c_append(crc, message);
+        if checksum::unmask(stored) != crc {
+            return Err(Error::data_loss(format!("The checksum after Variant {index} does not match: it is altered")));
+        }
+        crc = crc32c::crc32c_append(crc, &stored.to_le_bytes());
+        *element = proto::variant_from_bytes(scratch::copied(message)?.into(), 0)?;
+    }
+    if crc != expected || !bytes.is_empty() {
+        return Err(Error::data_loss("Checksum does not match: the variants are altered"));
     }
     Ok(tensor)
 }

@@ -14,8 +14,8 @@ use crate::formats::coding::put_varint;
 use crate::formats::slice::{TensorSlice, slice_key};
 use crate::proto::{self, BundleEntryProto, BundleHeaderProto, VersionDef, shape_to_proto};
 use crate::shape::Shape;
-use crate::tensor::Tensor;
 use crate::tensor::scratch::{self, MakeRoom};
+use crate::tensor::{Tensor, Variant};
 
 /// Writes a checkpoint of TensorFlow's second format.
 ///
@@ -49,7 +49,8 @@ impl CheckpointWriter {
     /// Adds a tensor.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for an empty name and one that was added before; UNIMPLEMENTED for resources and variants;
+    /// INVALID_ARGUMENT for an empty name and one that was added before; UNIMPLEMENTED for resources, and variants that no
+    /// message can hold;
     /// [`Error::from_io`]'s if the file cannot be written.
     pub fn add(&mut self, name: impl AsRef<[u8]>, tensor: &Tensor) -> Result<()> {
         self.add_as(scratch::copied(name.as_ref())?, tensor)
@@ -105,12 +106,12 @@ impl CheckpointWriter {
         }
         let (size, crc) = match tensor.dtype() {
             DataType::String => self.write_strings(tensor.as_slice()?)?,
-            DataType::Resource | DataType::Variant => {
+            DataType::Variant => self.write_variants(tensor.as_slice()?)?,
+            DataType::Resource => {
                 bail!(
                     Unimplemented,
-                    "tensor `{}` is a {}: checkpoints of Kernlink hold numbers and strings",
-                    key.escape_ascii(),
-                    tensor.dtype()
+                    "tensor `{}` is a resource, which cannot be written to a checkpoint",
+                    key.escape_ascii()
                 );
             }
             _ => {
@@ -155,6 +156,26 @@ impl CheckpointWriter {
             self.data.write(text)?;
             crc = crc32c::crc32c_append(crc, text);
             size += text.len() as u64;
+        }
+        Ok((size, crc))
+    }
+
+    /// Writes each variant's length, message and the checksum of all up to there; returns how many bytes that are, and their checksum.
+    fn write_variants(&mut self, variants: &[Variant]) -> Result<(u64, u32)> {
+        let (mut size, mut crc) = (0, 0);
+        for variant in variants {
+            let message = proto::variant_to_bytes(variant)?;
+            // The longest number.
+            let mut head = scratch::room(10)?;
+            put_varint(&mut head, message.len() as u64);
+            crc = crc32c::crc32c_append(crc, &(message.len() as u64).to_le_bytes());
+            crc = crc32c::crc32c_append(crc, &message);
+            let stored = checksum::mask(crc).to_le_bytes();
+            crc = crc32c::crc32c_append(crc, &stored);
+            for part in [&head[..], &message, &stored] {
+                self.data.write(part)?;
+                size += part.len() as u64;
+            }
         }
         Ok((size, crc))
     }

@@ -2,11 +2,16 @@
 
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
+use kernlink::proto::{Message, TensorShapeProto, encoded, shape_from_proto, shape_to_proto};
 use kernlink::shape::{PartialShape, Shape};
-use kernlink::tensor::scratch;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::tensor::{Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{add_to, zeros_like};
+use kernlink_kernels_common::wire::{read_varint, write_varint};
+
+/// TensorFlow's name of the type.
+const NAME: &str = "tensorflow::TensorList";
 
 /// A list of tensors of one dtype, whose shapes are compatible with one another as far as `element_shape` says.
 pub(super) struct TensorList {
@@ -71,7 +76,57 @@ impl TensorList {
 
 impl VariantValue for TensorList {
     fn type_name(&self) -> &'static str {
-        "tensorflow::TensorList"
+        NAME
+    }
+
+    /// The metadata: how many elements are not set, which, the dtype's number, the most elements or -1, and the shape's message.
+    fn parts(&self) -> Result<Option<(Vec<u8>, Vec<Tensor>)>> {
+        let unset =
+            || (0..).zip(&self.tensors).filter(|(_, tensor)| tensor.is_none()).map(|(index, _): (u64, _)| index);
+        let most = self.max_num_elements.map_or(u64::MAX, |most| most as u64);
+        let mut metadata = Vec::new();
+        let numbers = std::iter::once(unset().count() as u64).chain(unset());
+        for number in numbers.chain([self.element_dtype.number() as u64, most]) {
+            write_varint(&mut metadata, number)?;
+        }
+        metadata.extend(encoded(&shape_to_proto(&self.element_shape))?);
+        Ok(Some((metadata, scratch::collected(self.tensors.iter().flatten().cloned())?)))
+    }
+
+    fn from_parts(type_name: &str, mut metadata: &[u8], tensors: &[Tensor]) -> Option<Self> {
+        if type_name != NAME {
+            return None;
+        }
+        let mut number = || read_varint(&mut metadata).ok();
+        let mut of = tensors.iter();
+        let unset = usize::try_from(number()?).ok()?;
+        let count = tensors.len().checked_add(unset)?;
+        let mut elements = Vec::new();
+        for _ in 0..unset {
+            let index = usize::try_from(number()?).ok().filter(|&index| elements.len() <= index && index < count)?;
+            while elements.len() < index {
+                elements.make_room(1).ok()?;
+                elements.push(Some(of.next()?.clone()));
+            }
+            elements.make_room(1).ok()?;
+            elements.push(None);
+        }
+        elements.make_room(of.len()).ok()?;
+        elements.extend(of.map(|tensor| Some(tensor.clone())));
+        let element_dtype = DataType::from_number(i32::try_from(number()?).ok()?)?;
+        let max_num_elements = match number()? {
+            u64::MAX => None,
+            most => Some(usize::try_from(most).ok()?),
+        };
+        let element_shape = shape_from_proto(&TensorShapeProto::decode(metadata).ok()?).ok()?;
+        let suits =
+            |tensor: &Tensor| tensor.dtype() == element_dtype && element_shape.is_compatible(&tensor.shape().into());
+        tensors.iter().all(suits).then_some(TensorList {
+            tensors: elements,
+            element_shape,
+            element_dtype,
+            max_num_elements,
+        })
     }
 
     fn zeros_like(&self) -> Result<Variant> {
@@ -174,5 +229,47 @@ pub(super) fn known(shape: &PartialShape, what: &str) -> Result<Shape> {
             Ok(known)
         }
         None => bail!(InvalidArgument, "{what} but element_shape is not fully defined: {shape}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list of a message with these numbers in front of the message of a shape, and as many tensors `[k, k]`.
+    fn read(numbers: &[u64], shape: &[u8], tensors: usize) -> Option<TensorList> {
+        let mut metadata = Vec::new();
+        numbers.iter().for_each(|&number| write_varint(&mut metadata, number).unwrap());
+        metadata.extend(shape);
+        let tensors: Vec<_> = (0..tensors).map(|k| Tensor::from_elements([2], &[k as f32; 2]).unwrap()).collect();
+        TensorList::from_parts(NAME, &metadata, &tensors)
+    }
+
+    #[test]
+    fn lists_from_messages_are_whole_or_none() {
+        const UNKNOWN: u64 = u64::MAX;
+        const ANY: [u8; 2] = [0x18, 1];
+        let float = DataType::Float.number() as u64;
+        let set = |list: TensorList| list.tensors.iter().map(Option::is_some).collect::<Vec<_>>();
+        let (of_two, of_three) = (&[0x12, 2, 8, 2], &[0x12, 2, 8, 3]);
+        assert_eq!(set(read(&[0, float, UNKNOWN], &ANY, 2).unwrap()), [true, true]);
+        assert_eq!(set(read(&[2, 0, 2, float, 7], of_two, 2).unwrap()), [false, true, false, true]);
+        assert_eq!(set(read(&[1, 2, float, 7], of_two, 2).unwrap()), [true, true, false]);
+        let bad: [(&[u64], &[u8], usize); 11] = [
+            (&[], &[], 2),
+            (&[0, float], &ANY, 2),
+            (&[u64::MAX, 0, float, UNKNOWN], &ANY, 2),
+            (&[2, 2, 0, float, UNKNOWN], &ANY, 2),
+            (&[2, 1, 1, float, UNKNOWN], &ANY, 2),
+            (&[1, 3, float, UNKNOWN], &ANY, 2),
+            (&[1, 1, float, UNKNOWN], &ANY, 0),
+            (&[0, 999, UNKNOWN], &ANY, 0),
+            (&[0, DataType::Int32.number() as u64, UNKNOWN], &ANY, 2),
+            (&[0, float, UNKNOWN], of_three, 2),
+            (&[0, float, UNKNOWN], &[0x12, 9, 8], 2),
+        ];
+        for (numbers, shape, tensors) in bad {
+            assert!(read(numbers, shape, tensors).is_none(), "{numbers:?} {shape:?}");
+        }
     }
 }
