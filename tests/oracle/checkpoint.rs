@@ -248,8 +248,8 @@ fn a_writer_that_does_not_finish_leaves_everything_as_it_was() {
     writer.add("x", &new).unwrap();
     expect(writer.add("x", &new), Code::InvalidArgument, &["duplicate", "x"]);
     expect(writer.add("", &new), Code::InvalidArgument, &["name"]);
-    let variant = Tensor::zeros(DataType::Variant, [1]).unwrap();
-    expect(writer.add("v", &variant), Code::Unimplemented, &["v", "variant"]);
+    let handle = Tensor::zeros(DataType::Resource, [1]).unwrap();
+    expect(writer.add("h", &handle), Code::Unimplemented, &["h", "resource"]);
     drop(writer);
     assert_eq!(names(&folder), ["model.data-00000-of-00001", "model.index"]);
     assert_same("x", &CheckpointReader::open(&prefix).unwrap().read("x").unwrap(), &old);
