@@ -6460,7 +6460,7 @@ def rewrite_dataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is rewritten."""
+    """A dataset as it is; its graph is rewritten."""
 
 def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""

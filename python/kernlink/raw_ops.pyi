@@ -7001,7 +7001,7 @@ def RewriteDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> Tensor:
-    """A dataset as it is: nothing is rewritten."""
+    """A dataset as it is; its graph is rewritten."""
 
 def RightShift(*, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes broadcast."""
