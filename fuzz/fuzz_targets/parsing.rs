@@ -1,5 +1,5 @@
-//! Bytes as each message and text that ops parse: Examples, SequenceExamples, tensors, messages of other types, CSV, JSON,
-//! compressed strings.
+//! Bytes as each message and text that ops parse: Examples, SequenceExamples, tensors, values in variants, messages of other types,
+//! CSV, JSON, compressed strings.
 #![no_main]
 
 mod kind;
@@ -12,7 +12,8 @@ use kernlink::tensor::Tensor;
 use libfuzzer_sys::fuzz_target;
 
 /// What is parsed. Of messages of other types half of the bytes say the types, or the message is one of TensorFlow's.
-const KINDS: [&str; 8] = ["examples", "sequences", "tensor", "compressed", "json", "csv", "known_message", "message"];
+const KINDS: [&str; 9] =
+    ["examples", "sequences", "tensor", "compressed", "json", "csv", "known_message", "message", "variant"];
 const TYPES: [DataType; 3] = [DataType::Float, DataType::Int64, DataType::String];
 
 fn strings(values: &[&[u8]]) -> Tensor {
@@ -20,11 +21,13 @@ fn strings(values: &[&[u8]]) -> Tensor {
     Tensor::vector(&values).expect("a short vector")
 }
 
-fn run(eager: &EagerContext, op: &str, attrs: Vec<(&str, AttrValue)>, inputs: Vec<Tensor>) {
+/// The outputs; none if the op fails.
+fn run(eager: &EagerContext, op: &str, attrs: Vec<(&str, AttrValue)>, inputs: Vec<Tensor>) -> Vec<Tensor> {
     let mut map = AttrMap::new();
     attrs.into_iter().for_each(|(name, value)| _ = map.insert(name, value));
     let kernel = NodeKernel::new(eager, "fuzzed", op, map).expect("the attrs fit the op");
-    _ = kernel.compute(&mut inputs.into_iter().map(Some).collect::<Vec<_>>());
+    let outputs = kernel.compute(&mut inputs.into_iter().map(Some).collect::<Vec<_>>());
+    outputs.map_or_else(|_| Vec::new(), |outputs| outputs.into_iter().flatten().collect())
 }
 
 /// Examples: a dense feature, one of any length, a sparse and a ragged one, of each dtype in turn.
@@ -97,6 +100,43 @@ fn sequences(eager: &EagerContext, choice: usize, bytes: &[u8]) {
     run(eager, "ParseSingleSequenceExample", attrs, inputs);
 }
 
+/// Variants, by each op that reads what is in them, before others ask for it and after.
+fn variants(eager: &EagerContext, choice: usize, variants: Tensor) {
+    let dtype = [DataType::Float, DataType::Int64, DataType::String, DataType::Int32, DataType::Variant][choice % 5];
+    let read = |op, attrs, rest: &[Tensor]| run(eager, op, attrs, [&[variants.clone()], rest].concat());
+    let shape = Tensor::scalar(-1i32);
+    let element = || ("element_dtype", dtype.into());
+    let both = || {
+        read("ZerosLike", vec![("T", DataType::Variant.into())], &[]);
+        run(eager, "AddN", vec![("T", DataType::Variant.into()), ("N", 2i64.into())], vec![variants.clone(); 2]);
+        read("SerializeTensor", vec![("T", DataType::Variant.into())], &[]);
+    };
+    both();
+    let rank = (choice / 5 % 3) as i64;
+    let ragged = vec![
+        ("input_ragged_rank", (rank - 1).into()),
+        ("output_ragged_rank", (rank + variants.rank() as i64 - 1).max(0).into()),
+        ("Tvalues", dtype.into()),
+        ("Tsplits", if choice < 128 { DataType::Int64 } else { DataType::Int32 }.into()),
+    ];
+    read("RaggedTensorFromVariant", ragged, &[]);
+    read("OptionalHasValue", vec![], &[]);
+    let got = vec![
+        ("output_types", AttrValue::ListType(vec![dtype])),
+        ("output_shapes", AttrValue::ListShape(vec![PartialShape::from_known([None])])),
+    ];
+    read("OptionalGetValue", got, &[]);
+    read("TensorListLength", vec![], &[]);
+    read("TensorListStack", vec![element()], std::slice::from_ref(&shape));
+    read("TensorListConcatV2", vec![element()], &[shape.clone(), Tensor::zeros(DataType::Int64, [0]).expect("a tensor")]);
+    read("TensorListGetItem", vec![element()], &[Tensor::scalar(rank as i32), shape]);
+    for pushed in read("TensorListPushBack", vec![element()], &[Tensor::zeros(dtype, [2]).expect("a tensor")]) {
+        run(eager, "SerializeTensor", vec![("T", DataType::Variant.into())], vec![pushed]);
+    }
+    read("DeserializeSparse", vec![("Tserialized", DataType::Variant.into()), ("dtype", dtype.into())], &[]);
+    both();
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let registry = kernlink::registry().expect("the registry is complete");
     let mut eager = EagerContext::new(&registry).expect("a context");
@@ -116,13 +156,18 @@ fuzz_target!(|bytes: &[u8]| {
             _ = kernlink::ops::decode_compressed(&mut eager, text).compression_type(kind).build();
         }
         "json" => _ = kernlink::ops::decode_json_example(&mut eager, text).build(),
+        "variant" => {
+            if let Ok(parsed) = kernlink::ops::parse_tensor(&mut eager, text, DataType::Variant).build() {
+                variants(&eager, choice, parsed);
+            }
+        }
         "csv" => {
             let defaults = [Tensor::scalar(1.0f32), Tensor::scalar(2i64), Tensor::scalar(TString::from("x"))];
             let attrs = vec![
                 ("OUT_TYPE", AttrValue::ListType(TYPES.to_vec())),
                 ("use_quote_delim", choice.is_multiple_of(2).into()),
             ];
-            run(&eager, "DecodeCSV", attrs, std::iter::once(text).chain(defaults).collect());
+            _ = run(&eager, "DecodeCSV", attrs, std::iter::once(text).chain(defaults).collect());
         }
         _ => {
             let is_known = KINDS[kind] == "known_message";

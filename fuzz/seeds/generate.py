@@ -1,4 +1,5 @@
-"""Writes the small files that fuzzing starts from: images of each format that decoders take, files that datasets read.
+"""Writes the small files that fuzzing starts from: images of each format that decoders take, files that datasets read, messages of
+values in variants.
 
     python fuzz/seeds/generate.py
 
@@ -20,14 +21,15 @@ from PIL import Image  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tests/golden"))
+from cases_variants import LISTS, deep, ragged  # noqa: E402
 from jxl_files import JXL  # noqa: E402
 
 
-def write(folder, name, content):
-    """A file, and behind it the byte that chooses the attrs."""
+def write(folder, name, content, choice=0):
+    """A file, and behind it the byte that chooses the attrs, or first of all which of several things is tried."""
     folder = HERE / folder
     folder.mkdir(exist_ok=True)
-    (folder / name).write_bytes(content + b"\0")
+    (folder / name).write_bytes(content + bytes([choice]))
 
 
 def images():
@@ -86,5 +88,15 @@ def records():
         write("records", "compressed", tf.io.serialize_tensor(element).numpy())
 
 
+def variants():
+    optional = tf.raw_ops.OptionalFromValue(components=[tf.constant([1.0, 2.0]), tf.raw_ops.OptionalNone()])
+    sparse = tf.raw_ops.SerializeManySparse(sparse_indices=[[0, 1], [2, 0]], sparse_values=[1, 2], sparse_shape=[3, 2], out_type=tf.variant)
+    lists = {f"list-{name}": build() for name, (_, _, build) in LISTS.items()}
+    values = {"ragged": ragged(False), "ragged-rows": ragged(True), "ragged-deep": deep(), "optional": optional, "sparse": sparse}
+    for name, value in {**values, **lists}.items():
+        write("parsing", name, tf.raw_ops.SerializeTensor(tensor=value).numpy(), choice=8)
+
+
 images()
 records()
+variants()

@@ -103,7 +103,7 @@ fuzz() {
     local -A options=(
         [import_graph]="examples/digits -- -max_len=4096"
         [image]="fuzz/seeds/image -- -max_len=65536 -timeout=60"
-        [parsing]="-- -max_len=4096 -timeout=60"
+        [parsing]="fuzz/seeds/parsing -- -max_len=4096 -timeout=60"
         [records]="fuzz/seeds/records -- -max_len=4096 -timeout=60"
         [wav]="-- -max_len=4096 -timeout=60"
         [pbtxt]="tests/saved_model/data/tf1 -- -max_len=4096"
@@ -116,7 +116,7 @@ fuzz() {
     local all="import_graph
         image:jpeg image:png image:gif image:bmp image:webp image:jxl
         parsing:examples parsing:sequences parsing:tensor parsing:compressed parsing:json parsing:csv
-        parsing:known_message parsing:message
+        parsing:known_message parsing:message parsing:variant
         records:tfrecord records:lines records:csv records:snapshot records:compressed
         wav pbtxt checkpoint saved_model run_op"
     for name in ${KERNLINK_FUZZ_TARGETS:-$all}; do

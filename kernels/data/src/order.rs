@@ -464,14 +464,20 @@ fn as_it_is(spec: &Spec, ctx: &mut RawContext<'_>) -> Result<()> {
 
 /// Sets the output to what is another dataset but for the node that it was made of.
 pub(crate) fn set_same(ctx: &mut RawContext<'_>, spec: &Spec, input: Arc<dyn Dataset>) -> Result<()> {
+    set_wrapped(ctx, spec, input, false)
+}
+
+fn set_wrapped(ctx: &mut RawContext<'_>, spec: &Spec, input: Arc<dyn Dataset>, replicates: bool) -> Result<()> {
     let head = Head::above(&spec.with(input.head().spec.clone()), [&input])?;
-    set_dataset(ctx, Same { head, input })
+    set_dataset(ctx, Same { head, input, replicates })
 }
 
 /// Another dataset, with whose iterators it has nothing to do.
 struct Same {
     head: Head,
     input: Arc<dyn Dataset>,
+    /// Whether its graph is that of the other with the sources marked, instead of a node above it.
+    replicates: bool,
 }
 
 impl Dataset for Same {
@@ -494,6 +500,14 @@ impl Dataset for Same {
     fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
         self.input.get(index, cx)
     }
+
+    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
+        self.replicates.then_some(&self.input)
+    }
+
+    fn replicates(&self) -> bool {
+        self.replicates
+    }
 }
 
 /// The input; of the rewritings that TensorFlow knows the name of one alone changes a graph: that by which all who share a dataset have
@@ -506,41 +520,7 @@ fn rewrite(spec: &Spec, ctx: &mut KernelContext<'_, ops::RewriteDataset>) -> Res
         let same = ctx.input_at(0)?.clone();
         return ctx.set_output_at(0, same);
     }
-    let head = Head::above(&spec.with(input.head().spec.clone()), [&input])?;
-    set_dataset(ctx, Replicated(Same { head, input }))
-}
-
-/// Another dataset, in whose graph the sources are marked.
-struct Replicated(Same);
-
-impl Dataset for Replicated {
-    fn head(&self) -> &Head {
-        &self.0.head
-    }
-
-    fn counted(&self) -> i64 {
-        self.0.counted()
-    }
-
-    fn iterator(self: Arc<Self>, cx: &Cx) -> Result<Box<dyn DatasetIterator>> {
-        self.0.input.clone().iterator(cx)
-    }
-
-    fn inputs(&self) -> Vec<Arc<dyn Dataset>> {
-        self.0.inputs()
-    }
-
-    fn get<'a>(&'a self, index: i64, cx: &'a Cx) -> Option<BoxFuture<'a, Result<Element>>> {
-        self.0.get(index, cx)
-    }
-
-    fn origin(&self) -> Option<&Arc<dyn Dataset>> {
-        Some(&self.0.input)
-    }
-
-    fn replicates(&self) -> bool {
-        true
-    }
+    set_wrapped(ctx, spec, input, true)
 }
 
 /// Options, of which none changes what the elements are.

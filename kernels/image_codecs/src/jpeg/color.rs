@@ -2,7 +2,7 @@
 
 use kernlink_kernels_common::vector::widest;
 
-use super::lanes::{Eight, Wide, channels, pixels};
+use super::lanes::{Eight, Lanes, WideLanes, channels, widest_lanes};
 
 const HALF: i32 = 1 << 15;
 
@@ -18,26 +18,28 @@ fn offsets(cb: u8, cr: u8) -> [i32; 3] {
     [(91881 * cr + HALF) >> 16, (-22554 * cb - 46802 * cr + HALF) >> 16, (116_130 * cb + HALF) >> 16]
 }
 
-/// Colours of brightness and differences.
-pub(crate) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], out: &mut [[u8; 3]]) {
-    let (eights, rest) = out.as_chunks_mut::<8>();
-    let done = eights.len() * 8;
-    let chunks = y.as_chunks().0.iter().zip(cb.as_chunks().0).zip(cr.as_chunks().0);
-    for (out, ((&y, &cb), &cr)) in eights.iter_mut().zip(chunks) {
-        pixels(eight_of_ycc(y, cb, cr), bytemuck::cast_mut(out));
-    }
-    for (((out, &y), &cb), &cr) in rest.iter_mut().zip(&y[done..]).zip(&cb[done..]).zip(&cr[done..]) {
-        *out = offsets(cb, cr).map(|offset| byte(i32::from(y) + offset));
+widest_lanes! {
+    /// Colours of brightness and differences.
+    pub(crate) fn ycc_to_rgb<L, N>(rows: [&[u8]; 3], out: &mut [[u8; 3]]) {
+        let (groups, _) = out.as_chunks_mut::<8>();
+        let groups = groups.as_chunks_mut::<N>().0;
+        let done = groups.len() * N * 8;
+        let [y, cb, cr] = rows.map(|row| row.as_chunks::<8>().0.as_chunks::<N>().0);
+        for (((out, &y), &cb), &cr) in groups.iter_mut().zip(y).zip(cb).zip(cr) {
+            L::pixels(colors_of_ycc(L::centred(y), L::centred(cb), L::centred(cr)), bytemuck::cast_mut(out));
+        }
+        let [y, cb, cr] = rows;
+        for (((out, &y), &cb), &cr) in out[done..].iter_mut().zip(&y[done..]).zip(&cb[done..]).zip(&cr[done..]) {
+            *out = offsets(cb, cr).map(|offset| byte(i32::from(y) + offset));
+        }
     }
 }
 
-/// Eight pixels' red, green and blue around 0. Factors that go beyond 16 bits are split, and products of which only the high bits
-/// are kept are rounded by one bit more.
+/// Red, green and blue around 0 of pixels, which are given so. Factors that go beyond 16 bits are split, and products of which only the
+/// high bits are kept are rounded by one bit more.
 #[inline(always)]
-fn eight_of_ycc(y: [u8; 8], cb: [u8; 8], cr: [u8; 8]) -> [Eight; 3] {
-    let (y, cb, cr) = (Eight::centred(y), Eight::centred(cb), Eight::centred(cr));
-    let one = Eight::new([1; 8]);
-    let part = |x: Eight, factor: i16| x.left::<1>().high_product(Eight::new([factor; 8])).add(one).right::<1>();
+fn colors_of_ycc<L: Lanes<N>, const N: usize>(y: L, cb: L, cr: L) -> [L; 3] {
+    let part = |x: L, factor: i16| x.left::<1>().high_product(L::all(factor)).add(L::all(1)).right::<1>();
     [
         y.add(cr).add(part(cr, (91881 - 65536) as i16)),
         y.add(cb.dot(-22554, cr, (65536 - 46802) as i16).descaled::<16>()).sub(cr),
@@ -61,13 +63,16 @@ fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
 #[inline(always)]
 fn eight_ycc(pixels: &[u8; 24]) -> [[u8; 8]; 3] {
     let [r, g, b] = channels(pixels);
-    let below = Wide::all(-1);
+    let below = <Eight as Lanes<1>>::Wide::all(-1);
     [
-        r.dot(19595, g, 22086).add(b.dot(7471, g, 16384)).descaled::<16>().sub(Eight::new([128; 8])),
+        r.dot(19595, g, 22086).add(b.dot(7471, g, 16384)).descaled::<16>().sub(Eight::all(128)),
         below.sub(r.dot(11059, g, 21709)).sub(b.dot(-32768, g, 0)).descaled::<16>(),
         below.sub(r.dot(-32768, g, 27439)).sub(b.dot(5329, g, 0)).descaled::<16>(),
     ]
-    .map(Eight::samples)
+    .map(|component| {
+        let [samples] = component.samples();
+        samples
+    })
 }
 
 widest! {
@@ -128,6 +133,21 @@ mod tests {
         rgb_to_ycc(&pixels, [y, cb, cr]);
         for (at, &pixel) in pixels.iter().enumerate() {
             assert_eq!(std::array::from_fn(|component| found[component][at]), ycc(pixel), "{pixel:?}");
+        }
+    }
+
+    #[test]
+    fn many_pixels_have_the_colours_of_each() {
+        let steps: Vec<u8> = (0..=255).step_by(5).collect();
+        let differences = (0..=255).flat_map(|cb| (0..=255).map(move |cr| [cb, cr]));
+        let ycc: Vec<[u8; 3]> = differences.flat_map(|[cb, cr]| steps.iter().map(move |&y| [y, cb, cr])).collect();
+        let rows: [Vec<u8>; 3] = std::array::from_fn(|component| ycc.iter().map(|pixel| pixel[component]).collect());
+        // Not a whole number of groups.
+        let count = ycc.len() - 1;
+        let mut found = vec![[0; 3]; count];
+        ycc_to_rgb([&rows[0][..count], &rows[1][..count], &rows[2][..count]], &mut found);
+        for (found, &[y, cb, cr]) in found.iter().zip(&ycc) {
+            assert_eq!(*found, offsets(cb, cr).map(|offset| byte(i32::from(y) + offset)), "{y} {cb} {cr}");
         }
     }
 }

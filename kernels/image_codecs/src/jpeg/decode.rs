@@ -157,6 +157,7 @@ impl<'a> Decoder<'a> {
                     expansion: Expansion::Same,
                     has_context: false,
                     needed: [0..0, 0..0],
+                    waiting: (None, [0; 64]),
                 },
                 [across_in, down_in],
                 full_columns,
@@ -198,7 +199,8 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What is wrong with the file, or that too little of it is there.
     pub(crate) fn decode(mut self) -> Read<Image<'a>> {
-        let ((planes, first), rows) = self.samples()?;
+        let ((mut planes, first), rows) = self.samples()?;
+        planes.iter_mut().for_each(Plane::end);
         // libjpeg passes over rows above the window though they are missing, but not over those that it makes with the next ones:
         // of such a window less than nothing is there, which is not acceptable to anybody.
         let has_context = planes.iter().any(|plane| plane.has_context);

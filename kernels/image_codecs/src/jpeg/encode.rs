@@ -9,7 +9,7 @@ use super::color::rgb_to_ycc;
 use super::fdct::{Divisors, transform};
 use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
 use super::idct::Block;
-use super::lanes::{Eight, pair_sums};
+use super::lanes::{Eight, Lanes, pair_sums};
 use super::scans::{AcScan, Tables, dc_first, sequential};
 use super::source::{Read, Stop, zeros};
 
@@ -174,8 +174,9 @@ fn downsampled(plane: &[u8], [rows, columns]: [usize; 2], half: &mut Vec<u8>) ->
         let (eights, sixteens) = (line.as_chunks_mut().0, above.as_chunks().0.iter().zip(below.as_chunks().0));
         let mut done = 0;
         for (out, (above, below)) in eights.iter_mut().zip(sixteens) {
-            let bias = Eight::new([1, 2, 1, 2, 1, 2, 1, 2]);
-            *out = pair_sums(*above).add(pair_sums(*below)).add(bias).right::<2>().array().map(|x| x as u8);
+            let bias = Eight::each([1, 2, 1, 2, 1, 2, 1, 2]);
+            let [means] = pair_sums(*above).add(pair_sums(*below)).add(bias).right::<2>().array();
+            *out = means.map(|x| x as u8);
             done += 8;
         }
         let pairs = above.chunks(2).zip(below.chunks(2));

@@ -5,7 +5,7 @@ use kernlink_kernels_common::vector::widest;
 
 use super::header::Quantizers;
 use super::idct::Block;
-use super::lanes::{Eight, transposed};
+use super::lanes::{Eight, Lanes, WideLanes};
 
 /// The bits of fraction of the constants.
 const FRACTION: i32 = 13;
@@ -48,14 +48,14 @@ widest! {
 fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors, block: &mut Block) {
     let samples: [Eight; 8] = std::array::from_fn(|y| {
         let row = plane[at + y * stride..].first_chunk();
-        Eight::centred(*row.expect("a strip holds whole blocks"))
+        Eight::centred([*row.expect("a strip holds whole blocks")])
     });
     // Sums are kept four times as large between the passes.
-    let x = pass::<{ FRACTION - 2 }>(transposed(samples), |x| x.left::<2>());
-    let two = Eight::new([2; 8]);
-    let x = pass::<{ FRACTION + 2 }>(transposed(x), |x| x.add(two).right::<2>());
+    let x = pass::<{ FRACTION - 2 }>(Eight::transposed(samples), |x| x.left::<2>());
+    let two = Eight::all(2);
+    let x = pass::<{ FRACTION + 2 }>(Eight::transposed(x), |x| x.add(two).right::<2>());
     for (k, (row, x)) in block.as_chunks_mut::<8>().0.iter_mut().zip(x).enumerate() {
-        *row = divisors.divide(k, x).array();
+        [*row] = divisors.divide(k, x).array();
     }
 }
 
@@ -82,7 +82,7 @@ impl Divisors {
             let bits = if divisor.is_power_of_two() { divisor.ilog2() - 1 } else { divisor.ilog2() };
             [divisor / 2, (1u32 << (16 + bits)).div_ceil(divisor), 1 << (16 - bits)].map(|x| x as i16)
         });
-        let row = |k: usize, number: usize| Eight::new(std::array::from_fn(|x| numbers[k * 8 + x][number]));
+        let row = |k: usize, number: usize| Eight::each(std::array::from_fn(|x| numbers[k * 8 + x][number]));
         let rows = |k| Row { halves: row(k, 0), inverses: row(k, 1), scales: row(k, 2) };
         Divisors { rows: std::array::from_fn(rows) }
     }
@@ -111,7 +111,7 @@ mod tests {
                     let x = i32::from(x);
                     ((x.abs() + divisor / 2) / divisor * x.signum()) as i16
                 });
-                assert_eq!(divisors.divide(3, Eight::new(eight)).array(), expected, "{x} by {divisor}");
+                assert_eq!(divisors.divide(3, Eight::each(eight)).array(), [expected], "{x} by {divisor}");
             }
         }
     }

@@ -5,7 +5,7 @@
 //! Moschytz's (ICASSP 1989), as are those to smaller blocks.
 
 use super::header::Quantizers;
-use super::lanes::{Eight, rows, transposed};
+use super::lanes::{Eight, Lanes, WideLanes, are_two, rows, widest_lanes};
 
 /// A block's coefficients or multipliers, in natural order.
 pub(crate) type Block = [i16; 64];
@@ -60,41 +60,85 @@ impl Transform {
         })
     }
 
+    /// Whether two blocks at once take less time than one after the other.
+    pub(crate) fn takes_two(self) -> bool {
+        self.size() == 8 && are_two()
+    }
+
     /// Writes the samples of a block to `plane` from `at` on, whose rows are `stride` apart.
     #[inline]
     pub(crate) fn apply(self, block: &Block, multipliers: &Block, plane: &mut [u8], at: usize, stride: usize) {
         match self {
-            Transform::Fast => write(&fast(block, multipliers), plane, at, stride),
-            Transform::Accurate => write(&accurate(block, multipliers), plane, at, stride),
-            Transform::Half => write(&half(block, multipliers), plane, at, stride),
-            Transform::Quarter => write(&quarter(block, multipliers), plane, at, stride),
+            Transform::Fast => write([at], fast::<Eight, 1>([block], multipliers), plane, stride),
+            Transform::Accurate => write([at], accurate::<Eight, 1>([block], multipliers), plane, stride),
+            Transform::Half => write([at], half(block, multipliers).map(|row| [row]), plane, stride),
+            Transform::Quarter => write([at], quarter(block, multipliers).map(|row| [row]), plane, stride),
             Transform::Mean => plane[at] = mean(block, multipliers),
+        }
+    }
+
+    /// As [`Transform::apply`] for each of two blocks, from where it is to be written.
+    #[inline]
+    pub(crate) fn apply_to_two(
+        self,
+        blocks: [(usize, &Block); 2],
+        multipliers: &Block,
+        plane: &mut [u8],
+        stride: usize,
+    ) {
+        match self {
+            Transform::Fast => two::<true>(blocks, multipliers, plane, stride),
+            Transform::Accurate => two::<false>(blocks, multipliers, plane, stride),
+            _ => blocks.iter().for_each(|&(at, block)| self.apply(block, multipliers, plane, at, stride)),
+        }
+    }
+}
+
+widest_lanes! {
+    fn two<L, N, const IS_FAST: bool>(
+        blocks: [(usize, &Block); 2],
+        multipliers: &Block,
+        plane: &mut [u8],
+        stride: usize,
+    ) {
+        for blocks in blocks.as_chunks::<N>().0 {
+            let (at, blocks) = (blocks.map(|(at, _)| at), blocks.map(|(_, block)| block));
+            let samples = if IS_FAST { fast::<L, N>(blocks, multipliers) } else { accurate::<L, N>(blocks, multipliers) };
+            write(at, samples, plane, stride);
+        }
+    }
+}
+
+/// Writes the rows of blocks' samples.
+#[inline(always)]
+fn write<const N: usize, const SIZE: usize>(
+    at: [usize; N],
+    rows: [[[u8; SIZE]; N]; SIZE],
+    plane: &mut [u8],
+    stride: usize,
+) {
+    for (row, of_blocks) in rows.iter().enumerate() {
+        for (at, samples) in at.iter().zip(of_blocks) {
+            plane[at + row * stride..][..SIZE].copy_from_slice(samples);
         }
     }
 }
 
 #[inline(always)]
-fn write<const N: usize>(samples: &[[u8; N]; N], plane: &mut [u8], at: usize, stride: usize) {
-    for (row, samples) in samples.iter().enumerate() {
-        plane[at + row * stride..][..N].copy_from_slice(samples);
-    }
-}
-
-#[inline(always)]
-fn dequantized(block: &Block, multipliers: &Block) -> [Eight; 8] {
-    let (rows, multipliers) = (rows(block), rows(multipliers));
-    std::array::from_fn(|k| rows[k].low_product(multipliers[k]))
+fn dequantized<L: Lanes<N>, const N: usize>(coefficients: [L; 8], multipliers: &Block) -> [L; 8] {
+    let multipliers = multipliers.as_chunks::<8>().0;
+    std::array::from_fn(|k| coefficients[k].low_product(L::each(multipliers[k])))
 }
 
 /// Products with a constant of 8 bits of fraction, of which the sum of 16 bits keeps what it can.
 #[inline(always)]
-fn times(a: Eight, factor: i16) -> Eight {
-    a.left::<2>().high_product(Eight::new([factor << 6; 8]))
+fn times<L: Lanes<N>, const N: usize>(a: L, factor: i16) -> L {
+    a.left::<2>().high_product(L::all(factor << 6))
 }
 
-/// One pass of the fast transform, over eight columns at once.
+/// One pass of the fast transform, over eight columns of each block at once.
 #[inline(always)]
-fn fast_pass(x: [Eight; 8]) -> [Eight; 8] {
+fn fast_pass<L: Lanes<N>, const N: usize>(x: [L; 8]) -> [L; 8] {
     let (tmp10, tmp11) = (x[0].add(x[4]), x[0].sub(x[4]));
     let tmp13 = x[2].add(x[6]);
     let tmp12 = times(x[2].sub(x[6]), 362).sub(tmp13);
@@ -123,17 +167,18 @@ fn fast_pass(x: [Eight; 8]) -> [Eight; 8] {
     ]
 }
 
-fn fast(block: &Block, multipliers: &Block) -> [[u8; 8]; 8] {
-    let rows = fast_pass(dequantized(block, multipliers));
-    transposed(fast_pass(transposed(rows))).map(|row| row.right::<5>().samples())
+#[inline(always)]
+fn fast<L: Lanes<N>, const N: usize>(blocks: [&Block; N], multipliers: &Block) -> [[[u8; 8]; N]; 8] {
+    let rows = fast_pass::<L, N>(dequantized(rows(blocks), multipliers));
+    L::transposed(fast_pass(L::transposed(rows))).map(|row| row.right::<5>().samples())
 }
 
 /// The bits of fraction of the accurate transforms' constants.
 const FRACTION: i32 = 13;
 
-/// One pass of the accurate transform over eight columns at once, whose sums lose their last `BITS` bits.
+/// One pass of the accurate transform over eight columns of each block at once, whose sums lose their last `BITS` bits.
 #[inline(always)]
-fn accurate_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 8] {
+fn accurate_pass<L: Lanes<N>, const N: usize, const BITS: i32>(x: [L; 8]) -> [L; 8] {
     let tmp2 = x[2].dot(4433, x[6], 4433 - 15137);
     let tmp3 = x[2].dot(4433 + 6270, x[6], 4433);
     let (tmp0, tmp1) = (x[0].add(x[4]).widened::<FRACTION>(), x[0].sub(x[4]).widened::<FRACTION>());
@@ -159,15 +204,19 @@ fn accurate_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 8] {
     .map(|sum| sum.descaled::<BITS>())
 }
 
-fn accurate(block: &Block, multipliers: &Block) -> [[u8; 8]; 8] {
-    let x = dequantized(block, multipliers);
-    let rows = if block[8..].iter().all(|&x| x == 0) {
-        // Nothing but means of columns, which the vector code shifts in 16 bits.
-        [x[0].left::<2>(); 8]
+#[inline(always)]
+fn accurate<L: Lanes<N>, const N: usize>(blocks: [&Block; N], multipliers: &Block) -> [[[u8; 8]; N]; 8] {
+    let coefficients: [L; 8] = rows(blocks);
+    let x = dequantized(coefficients, multipliers);
+    // Where there are nothing but means of columns, the vector code shifts these in 16 bits.
+    let are_means = coefficients[2..].iter().fold(coefficients[1], |all, &row| all.or(row)).are_zero();
+    let means = x[0].left::<2>();
+    let rows = if are_means == [true; N] {
+        [means; 8]
     } else {
-        accurate_pass::<{ FRACTION - 2 }>(x)
+        accurate_pass::<L, N, { FRACTION - 2 }>(x).map(|row| L::chosen(are_means, means, row))
     };
-    transposed(accurate_pass::<{ FRACTION + 2 + 3 }>(transposed(rows))).map(Eight::samples)
+    L::transposed(accurate_pass::<L, N, { FRACTION + 2 + 3 }>(L::transposed(rows))).map(L::samples)
 }
 
 /// One pass to four samples of the eight coefficients, of which the fifth says nothing.
@@ -184,20 +233,20 @@ fn half_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 4] {
 /// The columns of `N` rows.
 #[inline(always)]
 fn columns<const N: usize>(x: [Eight; N]) -> [Eight; 8] {
-    transposed(std::array::from_fn(|k| x.get(k).copied().unwrap_or(Eight::new([0; 8]))))
+    Eight::transposed(std::array::from_fn(|k| x.get(k).copied().unwrap_or(Eight::all(0))))
 }
 
 /// The first samples of the first rows.
 #[inline(always)]
 fn corner<const N: usize>(rows: [Eight; 8]) -> [[u8; N]; N] {
     std::array::from_fn(|k| {
-        let samples = rows[k].samples();
+        let [samples] = rows[k].samples();
         std::array::from_fn(|x| samples[x])
     })
 }
 
 fn half(block: &Block, multipliers: &Block) -> [[u8; 4]; 4] {
-    let x = dequantized(block, multipliers);
+    let x: [Eight; 8] = dequantized(rows([block]), multipliers);
     let (first, second) = (&block[8..32], &block[40..]);
     let rows = if first.iter().chain(second).all(|&x| x == 0) {
         // Nothing but means of columns, which the vector code shifts in 16 bits.
@@ -217,7 +266,7 @@ fn quarter_pass<const BITS: i32>(x: [Eight; 8]) -> [Eight; 2] {
 }
 
 fn quarter(block: &Block, multipliers: &Block) -> [[u8; 2]; 2] {
-    let rows = quarter_pass::<{ FRACTION - 2 + 2 }>(dequantized(block, multipliers));
+    let rows = quarter_pass::<{ FRACTION - 2 + 2 }>(dequantized(rows([block]), multipliers));
     corner(columns(quarter_pass::<{ FRACTION + 2 + 3 + 2 }>(columns(rows))))
 }
 
@@ -225,4 +274,38 @@ fn quarter(block: &Block, multipliers: &Block) -> [[u8; 2]; 2] {
 fn mean(block: &Block, multipliers: &Block) -> u8 {
     let x = ((i32::from(block[0]) * i32::from(multipliers[0]) + 4) >> 3) & 1023;
     ((if x < 512 { x } else { x - 1024 }) + 128).clamp(0, 255) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_blocks_have_the_samples_of_each() {
+        let mut state = 1u64;
+        let mut next = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as i16
+        };
+        // Dense, with few coefficients, of means of columns, of a mean; small and beyond what a transform holds.
+        let mut block = |kind: usize| -> Block {
+            let shift = [0, 6, 9][kind / 4 % 3];
+            let filled = [64, 3, 8, 1][kind % 4];
+            let numbers: Block = std::array::from_fn(|_| next() >> shift);
+            std::array::from_fn(|k| if k < filled { numbers[k] } else { 0 })
+        };
+        let quantizers = std::array::from_fn(|k| 1 + k as u16 % 37);
+        for transform in [Transform::Fast, Transform::Accurate, Transform::Half, Transform::Quarter, Transform::Mean] {
+            let multipliers = transform.multipliers(&quantizers);
+            for kinds in 0..144 {
+                let blocks = [(3, &block(kinds / 12)), (8 * 30 + 14, &block(kinds % 12))];
+                let [mut one, mut both] = [[0; 16 * 30]; 2];
+                for (at, block) in blocks {
+                    transform.apply(block, &multipliers, &mut one, at, 30);
+                }
+                transform.apply_to_two(blocks, &multipliers, &mut both, 30);
+                assert_eq!(one, both, "{transform:?}, {kinds}");
+            }
+        }
+    }
 }

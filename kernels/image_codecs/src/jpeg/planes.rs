@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::idct::{Block, Transform};
-use super::lanes::{Eight, in_turn};
+use super::lanes::{Lanes, widest_lanes};
 
 /// A component's samples.
 pub(crate) struct Plane {
@@ -23,6 +23,8 @@ pub(crate) struct Plane {
     pub(crate) has_context: bool,
     /// The rows and columns of blocks that the output reads samples of.
     pub(crate) needed: [Range<usize>; 2],
+    /// A block whose samples are made together with those of the next, and where they are to be; nothing if there is none.
+    pub(crate) waiting: (Option<usize>, Block),
 }
 
 /// How a component's samples become those of the image.
@@ -71,7 +73,7 @@ impl Plane {
         self.needed = [rows, self.first..end].map(|range| range.start / size..range.end.div_ceil(size));
     }
 
-    /// The samples of a block, which starts at `row` and `column` of blocks, if they are needed.
+    /// The samples of a block, which starts at `row` and `column` of blocks, if they are needed: now, or with those of the next.
     #[inline]
     pub(crate) fn put(&mut self, block: &Block, row: usize, column: usize) {
         if !(self.needed[0].contains(&row) && self.needed[1].contains(&column)) {
@@ -79,7 +81,21 @@ impl Plane {
         }
         let size = self.transform.size();
         let at = row * size * self.stride + column * size;
-        self.transform.apply(block, &self.multipliers, &mut self.samples, at, self.stride);
+        if let Some(first) = self.waiting.0.take() {
+            let blocks = [(first, &self.waiting.1), (at, block)];
+            self.transform.apply_to_two(blocks, &self.multipliers, &mut self.samples, self.stride);
+        } else if self.transform.takes_two() {
+            self.waiting = (Some(at), *block);
+        } else {
+            self.transform.apply(block, &self.multipliers, &mut self.samples, at, self.stride);
+        }
+    }
+
+    /// The samples of a block that no other follows.
+    pub(crate) fn end(&mut self) {
+        if let Some(at) = self.waiting.0.take() {
+            self.transform.apply(&self.waiting.1, &self.multipliers, &mut self.samples, at, self.stride);
+        }
     }
 
     fn row(&self, row: usize) -> &[u8] {
@@ -140,26 +156,28 @@ impl Room {
     }
 }
 
-/// Twice as many samples: each is three quarters of the nearest and one of the next, where the ends are next to themselves. `sums`
-/// are samples, or sums of rows; what is added rounds them before `BITS` are left out, so that halves go up and down in turn.
-#[inline(always)]
-fn twice<const BITS: i32>(sums: &[i16], [low, high]: [i16; 2], out: &mut [u8]) {
-    let (pairs, last) = (out.as_chunks_mut::<2>().0, sums.len() - 1);
-    let pair = |k: usize| {
-        let (here, before, after) = (sums[k] * 3, sums[k.saturating_sub(1)], sums[(k + 1).min(last)]);
-        [((here + before + low) >> BITS) as u8, ((here + after + high) >> BITS) as u8]
-    };
-    pairs[0] = pair(0);
-    let mut k = 1;
-    while let Some(window) = sums.get(k - 1..k + 9) {
-        let [before, here, after] = [0, 1, 2].map(|at| Eight::new(std::array::from_fn(|k| window[at + k])));
-        let here = here.add(here.left::<1>());
-        let [low, high] = [low, high].map(|x| Eight::new([x; 8]));
-        let (even, odd) = (here.add(before).add(low).right::<BITS>(), here.add(after).add(high).right::<BITS>());
-        pairs[k..k + 8].copy_from_slice(in_turn(even, odd).as_chunks().0);
-        k += 8;
-    }
-    for (k, out) in pairs.iter_mut().enumerate().take(last + 1).skip(k) {
-        *out = pair(k);
+widest_lanes! {
+    /// Twice as many samples: each is three quarters of the nearest and one of the next, where the ends are next to themselves. `sums`
+    /// are samples, or sums of rows; what is added rounds them before `BITS` are left out, so that halves go up and down in turn.
+    fn twice<L, N, const BITS: i32>(sums: &[i16], rounding: [i16; 2], out: &mut [u8]) {
+        let (pairs, last) = (out.as_chunks_mut::<2>().0, sums.len() - 1);
+        let pair = |k: usize| {
+            let (here, before, after) = (sums[k] * 3, sums[k.saturating_sub(1)], sums[(k + 1).min(last)]);
+            [((here + before + rounding[0]) >> BITS) as u8, ((here + after + rounding[1]) >> BITS) as u8]
+        };
+        pairs[0] = pair(0);
+        let mut k = 1;
+        let count = N * 8;
+        while let Some(window) = sums.get(k - 1..k + 1 + count) {
+            let [before, here, after] = [&window[..count], &window[1..=count], &window[2..]].map(L::load);
+            let here = here.add(here.left::<1>());
+            let [low, high] = rounding.map(L::all);
+            let (even, odd) = (here.add(before).add(low).right::<BITS>(), here.add(after).add(high).right::<BITS>());
+            pairs[k..k + count].as_flattened_mut().copy_from_slice(L::in_turn(even, odd).as_flattened());
+            k += count;
+        }
+        for (k, out) in pairs.iter_mut().enumerate().take(last + 1).skip(k) {
+            *out = pair(k);
+        }
     }
 }

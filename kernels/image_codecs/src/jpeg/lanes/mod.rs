@@ -1,37 +1,178 @@
-//! Eight numbers of 16 bits at once, with the operations that the transforms of blocks are made of.
+//! Numbers of 16 bits by eights, with the operations that the transforms of blocks are made of: one eight at a time, or two where
+//! the processor has AVX2.
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "the tests compare with a part"))]
 mod arrays;
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod sse2;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use arrays::{Eight, Wide, channels, in_turn, pair_sums, pixels, transposed};
+pub(crate) use arrays::{Eight, channels, pair_sums};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use sse2::{Eight, Wide, channels, in_turn, pair_sums, pixels, transposed};
+pub(crate) use avx2::Sixteen;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sse2::{Eight, channels, pair_sums};
 
 use super::idct::Block;
 
-/// The rows of a block.
+/// `N` eights of numbers of 16 bits, each of which may be of another block.
+pub(crate) trait Lanes<const N: usize>: Copy {
+    /// As many numbers of 32 bits.
+    type Wide: WideLanes<Narrow = Self>;
+
+    fn new(x: [[i16; 8]; N]) -> Self;
+
+    /// The same numbers in each eight.
+    fn each(x: [i16; 8]) -> Self;
+
+    /// The same number everywhere.
+    #[inline(always)]
+    fn all(x: i16) -> Self {
+        Self::each([x; 8])
+    }
+
+    /// So many numbers, one after the other.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    fn load(x: &[i16]) -> Self {
+        let mut eights = [[0; 8]; N];
+        eights.as_flattened_mut().copy_from_slice(&x[..N * 8]);
+        Self::new(eights)
+    }
+
+    fn array(self) -> [[i16; 8]; N];
+
+    /// Sums that wrap.
+    fn add(self, other: Self) -> Self;
+
+    /// Differences that wrap.
+    fn sub(self, other: Self) -> Self;
+
+    fn or(self, other: Self) -> Self;
+
+    /// The low 16 bits of products.
+    fn low_product(self, other: Self) -> Self;
+
+    /// The high 16 bits of products.
+    fn high_product(self, other: Self) -> Self;
+
+    fn left<const BITS: i32>(self) -> Self;
+
+    fn right<const BITS: i32>(self) -> Self;
+
+    /// `self * p + other * q`.
+    fn dot(self, p: i16, other: Self, q: i16) -> Self::Wide;
+
+    /// The numbers with bits of fraction, which may go beyond what the numbers leave.
+    fn widened<const FRACTION: i32>(self) -> Self::Wide;
+
+    /// Whether all numbers of each eight are 0.
+    fn are_zero(self) -> [bool; N];
+
+    /// The eights of `a` where `own` says so, and otherwise those of `b`.
+    fn chosen(own: [bool; N], a: Self, b: Self) -> Self;
+
+    /// The columns of each block of eights, of which these are the rows.
+    fn transposed(rows: [Self; 8]) -> [Self; 8];
+
+    /// Samples of numbers around 0; those that are none become the nearest.
+    fn samples(self) -> [[u8; 8]; N];
+
+    /// Samples as numbers around 0.
+    fn centred(samples: [[u8; 8]; N]) -> Self;
+
+    /// Writes the pixels of three colours, which are given as numbers around 0; those that are no samples become the nearest.
+    fn pixels(colors: [Self; 3], out: &mut [[u8; 24]; N]);
+
+    /// Numbers that are bytes, of both in turn.
+    fn in_turn(even: Self, odd: Self) -> [[u8; 16]; N];
+}
+
+/// Numbers of 32 bits, whose sums wrap.
+pub(crate) trait WideLanes: Copy {
+    type Narrow;
+
+    /// The same number everywhere.
+    fn all(x: i32) -> Self;
+
+    fn add(self, other: Self) -> Self;
+
+    fn sub(self, other: Self) -> Self;
+
+    /// The numbers without their last bits, rounded, as far as 16 bits hold them.
+    fn descaled<const BITS: i32>(self) -> Self::Narrow;
+}
+
+/// Whether two eights at once take less time than one after the other.
 #[inline(always)]
-pub(crate) fn rows(block: &Block) -> [Eight; 8] {
-    let rows = block.as_chunks::<8>().0;
-    std::array::from_fn(|k| Eight::new(rows[k]))
+pub(crate) fn are_two() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Declares a function of lanes and of how many eights they have, which is compiled for one eight and for two, and picks at run time.
+macro_rules! widest_lanes {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis fn $name:ident<$lanes:ident, $count:ident $(, const $constant:ident: $kind:ty)?>($($arg:ident: $ty:ty),* $(,)?)
+        $body:block
+    ) => {
+        $(#[$meta])*
+        $visibility fn $name $(<const $constant: $kind>)? ($($arg: $ty),*) {
+            #[inline(always)]
+            fn body<$lanes: Lanes<$count>, const $count: usize $(, const $constant: $kind)?>($($arg: $ty),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            if $crate::jpeg::lanes::are_two() {
+                #[target_feature(enable = "avx2")]
+                fn wide $(<const $constant: $kind>)? ($($arg: $ty),*) {
+                    body::<$crate::jpeg::lanes::Sixteen, 2 $(, $constant)?>($($arg),*)
+                }
+                // SAFETY: the processor has the feature.
+                return unsafe { wide$(::<$constant>)?($($arg),*) };
+            }
+            body::<$crate::jpeg::lanes::Eight, 1 $(, $constant)?>($($arg),*)
+        }
+    };
+}
+pub(crate) use widest_lanes;
+
+/// Row `k` of blocks. Without closures, which the compiler leaves as calls.
+#[inline(always)]
+fn row<L: Lanes<N>, const N: usize>(blocks: [&Block; N], k: usize) -> L {
+    let mut row = [[0; 8]; N];
+    for (row, block) in row.iter_mut().zip(blocks) {
+        *row = block.as_chunks::<8>().0[k];
+    }
+    L::new(row)
+}
+
+/// The rows of blocks.
+#[inline(always)]
+pub(crate) fn rows<L: Lanes<N>, const N: usize>(blocks: [&Block; N]) -> [L; 8] {
+    let row = |k| row(blocks, k);
+    [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)]
 }
 
 /// A bit for each coefficient, the first the lowest: whether it is not 0.
 #[inline(always)]
 pub(crate) fn non_zeros(block: &Block) -> u64 {
-    u64::from_le_bytes(rows(block).map(Eight::non_zeros))
+    u64::from_le_bytes(rows([block]).map(Eight::non_zeros))
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
-    /// Numbers at the edges and between, in pairs of all kinds.
-    fn pairs() -> impl Iterator<Item = ([i16; 8], [i16; 8])> {
+    /// Eights of numbers at the edges and between, and of zeros.
+    fn eights() -> impl FnMut() -> [i16; 8] {
         let edges = [i16::MIN, i16::MIN + 1, -16384, -255, -128, -1, 0, 1, 127, 128, 255, 4095, 16384, i16::MAX];
         let mut x = 1u64;
         let mut next = move || {
@@ -39,60 +180,73 @@ mod tests {
             let edge = edges[(x >> 33) as usize % edges.len()];
             if x >> 63 == 0 { edge } else { (x >> 40) as i16 }
         };
-        std::iter::repeat_with(move || (std::array::from_fn(|_| next()), std::array::from_fn(|_| next()))).take(2000)
+        move || if next() % 16 == 0 { [0; 8] } else { std::array::from_fn(|_| next()) }
+    }
+
+    /// What each operation gives.
+    fn outcomes<L: Lanes<N>, const N: usize>(a: [[i16; 8]; N], b: [[i16; 8]; N]) -> Vec<[[i16; 8]; N]> {
+        let (x, y) = (L::new(a), L::new(b));
+        // Sums wrap, and what is too large for 16 bits becomes the nearest.
+        let wide = || x.dot(-20995, y, 16819).add(x.widened::<13>()).sub(y.dot(32767, x, -32768));
+        let same = L::Wide::all(20000).add(L::each([5; 8]).widened::<2>());
+        let mut all =
+            vec![x.add(y), x.sub(y), x.or(y), x.low_product(y), x.high_product(y), x.left::<2>(), x.right::<5>()];
+        all.extend([
+            L::load(b.as_flattened()),
+            L::all(-7),
+            L::each([1, -2, 3, -4, 5, -6, 7, -8]),
+            same.descaled::<1>(),
+        ]);
+        all.extend([wide().descaled::<11>(), wide().descaled::<18>(), L::chosen(a.map(|eight| eight[0] < 0), x, y)]);
+        all.push(L::chosen(x.are_zero(), L::all(1), L::all(0)));
+        let bytes = a.map(|eight| eight.map(|x| x as u8));
+        all.push(L::centred(bytes));
+        let rows = std::array::from_fn(|k| if k % 2 == 0 { x.add(L::all(k as i16)) } else { y.sub(L::all(k as i16)) });
+        all.extend(L::transposed(rows));
+        let mut all: Vec<[[i16; 8]; N]> = all.into_iter().map(L::array).collect();
+        all.push(x.samples().map(|samples| samples.map(i16::from)));
+        let (even, odd) =
+            (L::new(bytes.map(|bytes| bytes.map(i16::from))), L::new(b.map(|eight| eight.map(|x| x & 0xFF))));
+        let in_turn = L::in_turn(even, odd);
+        all.extend([0, 8].map(|at| in_turn.map(|bytes| std::array::from_fn(|k| bytes[at + k].into()))));
+        let mut pixels = [[0; 24]; N];
+        L::pixels([x, y, x.right::<4>()], &mut pixels);
+        all.extend([0, 8, 16].map(|at| pixels.map(|bytes| std::array::from_fn(|k| bytes[at + k].into()))));
+        all
     }
 
     #[test]
     fn the_machines_operations_are_those_of_arrays() {
-        for (a, b) in pairs() {
-            let (fast, slow) = (Eight::new(a), arrays::Eight::new(a));
-            let (fast_b, slow_b) = (Eight::new(b), arrays::Eight::new(b));
-            macro_rules! same {
-                ($($call:tt)*) => {
-                    assert_eq!(fast.$($call)*(fast_b).array(), slow.$($call)*(slow_b).array(), "{a:?} {b:?}")
-                };
+        let mut next = eights();
+        for _ in 0..2000 {
+            let (a, b) = ([next(), next()], [next(), next()]);
+            let expected = [0, 1].map(|k| outcomes::<arrays::Eight, 1>([a[k]], [b[k]]));
+            for (k, expected) in expected.iter().enumerate() {
+                assert_eq!(outcomes::<Eight, 1>([a[k]], [b[k]]), *expected, "{a:?} {b:?}");
             }
-            same!(add);
-            same!(sub);
-            same!(xor);
-            same!(low_product);
-            same!(high_product);
-            same!(high_product_unsigned);
-            assert_eq!(fast.left::<2>().array(), slow.left::<2>().array());
-            assert_eq!(fast.right::<5>().array(), slow.right::<5>().array());
-            assert_eq!(fast.samples(), slow.samples());
-            assert_eq!(fast.non_zeros(), slow.non_zeros());
-            let bytes = a.map(|x| x as u8);
-            let colors = [fast, fast_b, fast.right::<4>()];
-            let mut both = [[0; 24]; 2];
-            pixels(colors, &mut both[0]);
-            arrays::pixels([slow, slow_b, slow.right::<4>()], &mut both[1]);
-            assert_eq!(both[0], both[1]);
-            let pixels: [u8; 24] =
-                std::array::from_fn(|k| if k < 8 { a[k] as u8 } else { (b[k % 8] >> (k / 8 * 3)) as u8 });
-            assert_eq!(channels(&pixels).map(Eight::array), arrays::channels(&pixels).map(arrays::Eight::array));
-            let (even, odd) = (Eight::new(bytes.map(i16::from)), Eight::new(b.map(|x| x & 0xFF)));
-            assert_eq!(in_turn(even, odd).as_chunks::<2>().0[3], [bytes[3], b[3] as u8]);
-            assert_eq!(
-                pair_sums([bytes, bytes].as_flattened().try_into().unwrap()).array()[5],
-                i16::from(bytes[2]) + i16::from(bytes[3])
-            );
-            assert_eq!(Eight::centred(bytes).array(), arrays::Eight::centred(bytes).array());
-            let (all, slow_all) = (Wide::all(a[0].into()), arrays::Wide::all(a[0].into()));
-            assert_eq!(all.descaled::<1>().array(), slow_all.descaled::<1>().array());
-            // The sums wrap, and what is too large for 16 bits becomes the nearest.
-            let wide = fast.dot(-20995, fast_b, 16819).add(fast.widened::<13>()).sub(fast_b.dot(32767, fast, -32768));
-            let slow_wide =
-                slow.dot(-20995, slow_b, 16819).add(slow.widened::<13>()).sub(slow_b.dot(32767, slow, -32768));
-            assert_eq!(wide.descaled::<11>().array(), slow_wide.descaled::<11>().array());
-            assert_eq!(wide.descaled::<18>().array(), slow_wide.descaled::<18>().array());
+            if are_two() {
+                let [first, second] = expected;
+                let expected: Vec<_> = first.into_iter().zip(second).map(|([a], [b])| [a, b]).collect();
+                assert_eq!(outcomes::<Sixteen, 2>(a, b), expected, "{a:?} {b:?}");
+            }
         }
     }
 
     #[test]
-    fn columns_of_rows() {
-        let block: Block = std::array::from_fn(|k| k as i16);
-        let columns = transposed(rows(&block)).map(Eight::array);
-        assert!(columns.iter().enumerate().all(|(x, column)| (0..8).all(|y| column[y] == block[y * 8 + x])));
+    fn the_machines_operations_on_one_eight_are_those_of_arrays() {
+        let mut next = eights();
+        for _ in 0..2000 {
+            let (a, b) = (next(), next());
+            let (fast, slow) = (Eight::each(a), arrays::Eight::each(a));
+            let (fast_b, slow_b) = (Eight::each(b), arrays::Eight::each(b));
+            assert_eq!(fast.xor(fast_b).array(), slow.xor(slow_b).array());
+            assert_eq!(fast.high_product_unsigned(fast_b).array(), slow.high_product_unsigned(slow_b).array());
+            assert_eq!(fast.non_zeros(), slow.non_zeros());
+            let bytes: [u8; 16] = std::array::from_fn(|k| [a, b][k / 8][k % 8] as u8);
+            assert_eq!(pair_sums(bytes).array(), arrays::pair_sums(bytes).array());
+            let pixels: [u8; 24] =
+                std::array::from_fn(|k| if k < 8 { a[k] as u8 } else { (b[k % 8] >> (k / 8 * 3)) as u8 });
+            assert_eq!(channels(&pixels).map(Eight::array), arrays::channels(&pixels).map(arrays::Eight::array));
+        }
     }
 }

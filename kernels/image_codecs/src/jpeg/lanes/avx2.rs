@@ -1,0 +1,210 @@
+//! The operations on two eights at once in AVX2, whose instructions treat halves of registers alike.
+//!
+//! # Safety
+//! The values are for functions of processors that have AVX2: [`super::widest_lanes`] makes these, and asks the processor first.
+
+use std::arch::x86_64::*;
+
+use super::{Lanes, WideLanes};
+
+macro_rules! avx2 {
+    ($body:expr) => {
+        // SAFETY: the module's users are compiled for AVX2 and run where it is; no instruction accesses memory.
+        unsafe { $body }
+    };
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Sixteen(__m256i);
+
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(__m256i, __m256i);
+
+/// Where the bytes of sixteen pixels' colours come to in each sixteen bytes of the pixels; others become 0.
+const PLACES: [[[i8; 16]; 3]; 3] = {
+    let mut places = [[[-1; 16]; 3]; 3];
+    let mut k = 0;
+    while k < 48 {
+        places[k / 16][k % 3][k % 16] = (k / 3) as i8;
+        k += 1;
+    }
+    places
+};
+
+/// The first eight bytes of each half.
+#[inline(always)]
+fn first_bytes(x: __m256i) -> __m128i {
+    avx2!(_mm256_castsi256_si128(_mm256_permute4x64_epi64::<0b1000>(x)))
+}
+
+impl Sixteen {
+    /// Samples in the first bytes of each half, and once more in the others.
+    #[inline(always)]
+    fn bytes(self) -> __m256i {
+        avx2!(_mm256_xor_si256(_mm256_packs_epi16(self.0, self.0), _mm256_set1_epi8(-128)))
+    }
+}
+
+impl Lanes<2> for Sixteen {
+    type Wide = Wide;
+
+    #[inline(always)]
+    fn new([a, b]: [[i16; 8]; 2]) -> Sixteen {
+        avx2!(Sixteen(_mm256_set_m128i(bytemuck::cast(b), bytemuck::cast(a))))
+    }
+
+    #[inline(always)]
+    fn each(x: [i16; 8]) -> Sixteen {
+        avx2!(Sixteen(_mm256_broadcastsi128_si256(bytemuck::cast(x))))
+    }
+
+    #[inline(always)]
+    fn array(self) -> [[i16; 8]; 2] {
+        bytemuck::cast(self.0)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_add_epi16(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_sub_epi16(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_or_si256(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn low_product(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_mullo_epi16(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn high_product(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_mulhi_epi16(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn left<const BITS: i32>(self) -> Sixteen {
+        avx2!(Sixteen(_mm256_slli_epi16::<BITS>(self.0)))
+    }
+
+    #[inline(always)]
+    fn right<const BITS: i32>(self) -> Sixteen {
+        avx2!(Sixteen(_mm256_srai_epi16::<BITS>(self.0)))
+    }
+
+    #[inline(always)]
+    fn dot(self, p: i16, other: Sixteen, q: i16) -> Wide {
+        avx2!({
+            let factors = _mm256_set1_epi32(i32::from(p) & 0xFFFF | i32::from(q) << 16);
+            Wide(
+                _mm256_madd_epi16(_mm256_unpacklo_epi16(self.0, other.0), factors),
+                _mm256_madd_epi16(_mm256_unpackhi_epi16(self.0, other.0), factors),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn widened<const FRACTION: i32>(self) -> Wide {
+        avx2!({
+            let zero = _mm256_setzero_si256();
+            let wide = |x| _mm256_slli_epi32::<FRACTION>(_mm256_srai_epi32::<16>(x));
+            Wide(wide(_mm256_unpacklo_epi16(zero, self.0)), wide(_mm256_unpackhi_epi16(zero, self.0)))
+        })
+    }
+
+    #[inline(always)]
+    fn are_zero(self) -> [bool; 2] {
+        let mask = avx2!(_mm256_movemask_epi8(_mm256_cmpeq_epi16(self.0, _mm256_setzero_si256()))) as u32;
+        [mask & 0xFFFF == 0xFFFF, mask >> 16 == 0xFFFF]
+    }
+
+    #[inline(always)]
+    fn chosen(own: [bool; 2], a: Sixteen, b: Sixteen) -> Sixteen {
+        match own {
+            [true, true] => a,
+            [true, false] => avx2!(Sixteen(_mm256_blend_epi32::<0xF0>(a.0, b.0))),
+            [false, true] => avx2!(Sixteen(_mm256_blend_epi32::<0x0F>(a.0, b.0))),
+            [false, false] => b,
+        }
+    }
+
+    #[inline(always)]
+    fn transposed(rows: [Sixteen; 8]) -> [Sixteen; 8] {
+        avx2!({
+            let [a, b, c, d, e, f, g, h] = rows.map(|row| row.0);
+            let pairs = |x, y| [_mm256_unpacklo_epi16(x, y), _mm256_unpackhi_epi16(x, y)];
+            let ([ab, ab_high], [cd, cd_high]) = (pairs(a, b), pairs(c, d));
+            let ([ef, ef_high], [gh, gh_high]) = (pairs(e, f), pairs(g, h));
+            let fours = |x, y| [_mm256_unpacklo_epi32(x, y), _mm256_unpackhi_epi32(x, y)];
+            let [[a, b], [c, d]] = [fours(ab, cd), fours(ab_high, cd_high)];
+            let [[e, f], [g, h]] = [fours(ef, gh), fours(ef_high, gh_high)];
+            let eights = |x, y| [_mm256_unpacklo_epi64(x, y), _mm256_unpackhi_epi64(x, y)];
+            let [[a, b], [c, d], [e, f], [g, h]] = [eights(a, e), eights(b, f), eights(c, g), eights(d, h)];
+            [a, b, c, d, e, f, g, h].map(Sixteen)
+        })
+    }
+
+    #[inline(always)]
+    fn samples(self) -> [[u8; 8]; 2] {
+        bytemuck::cast(first_bytes(self.bytes()))
+    }
+
+    #[inline(always)]
+    fn centred(samples: [[u8; 8]; 2]) -> Sixteen {
+        avx2!({
+            let numbers = _mm256_cvtepu8_epi16(bytemuck::cast(samples));
+            Sixteen(_mm256_sub_epi16(numbers, _mm256_set1_epi16(128)))
+        })
+    }
+
+    #[inline(always)]
+    fn pixels(colors: [Sixteen; 3], out: &mut [[u8; 24]; 2]) {
+        let [red, green, blue] = colors.map(|color| first_bytes(color.bytes()));
+        for (out, places) in out.as_flattened_mut().as_chunks_mut::<16>().0.iter_mut().zip(PLACES) {
+            let [of_red, of_green, of_blue] = places.map(bytemuck::cast);
+            *out = avx2!({
+                let red_and_green = _mm_or_si128(_mm_shuffle_epi8(red, of_red), _mm_shuffle_epi8(green, of_green));
+                bytemuck::cast(_mm_or_si128(red_and_green, _mm_shuffle_epi8(blue, of_blue)))
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn in_turn(even: Sixteen, odd: Sixteen) -> [[u8; 16]; 2] {
+        avx2!(bytemuck::cast(_mm256_or_si256(even.0, _mm256_slli_epi16::<8>(odd.0))))
+    }
+}
+
+impl WideLanes for Wide {
+    type Narrow = Sixteen;
+
+    #[inline(always)]
+    fn all(x: i32) -> Wide {
+        avx2!(Wide(_mm256_set1_epi32(x), _mm256_set1_epi32(x)))
+    }
+
+    #[inline(always)]
+    fn add(self, other: Wide) -> Wide {
+        avx2!(Wide(_mm256_add_epi32(self.0, other.0), _mm256_add_epi32(self.1, other.1)))
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Wide) -> Wide {
+        avx2!(Wide(_mm256_sub_epi32(self.0, other.0), _mm256_sub_epi32(self.1, other.1)))
+    }
+
+    #[inline(always)]
+    fn descaled<const BITS: i32>(self) -> Sixteen {
+        avx2!({
+            let half = _mm256_set1_epi32(1 << (BITS - 1));
+            let narrow = |x| _mm256_srai_epi32::<BITS>(_mm256_add_epi32(x, half));
+            Sixteen(_mm256_packs_epi32(narrow(self.0), narrow(self.1)))
+        })
+    }
+}
