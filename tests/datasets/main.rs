@@ -1,7 +1,7 @@
 //! Datasets, readers and what they wait for: see `pipelines.py`, `files.py` and `readers.py` for their values.
 //!
 //! Iterators that go on beside runs: they wait without a thread, end with whoever is interested, and are taken up again.
-//! `generate.py` writes the graphs. `disk.rs` and `snapshots.rs` are about what is kept on disk. `pipelines.py` holds random pipelines against TensorFlow.
+//! `generate.py` writes the graphs. `disk.rs` and `snapshots.rs` are about what is kept on disk, `eager.rs` about ops that run one by one. `pipelines.py` holds random pipelines against TensorFlow.
 
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
 
 mod disk;
+mod eager;
 mod readers;
 mod snapshots;
 

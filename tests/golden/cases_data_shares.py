@@ -27,7 +27,28 @@ def cases():
                     yield error("AutoShardDataset", name, build)
                 else:
                     yield case("AutoShardDataset", "int64", name, lambda: texts(wrap(make(), of(make(), policy, n, i))))
-    yield error("ShardDataset", "hint", lambda: texts(r().shard(hint, hint)))
+    # What options say counts before the attr.
+    kinds = tf.data.experimental.AutoShardPolicy
+    for kind in (kinds.OFF, kinds.AUTO, kinds.DATA, kinds.FILE, kinds.HINT):
+        options = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = kind
+        made = {"range": lambda: r(7).with_options(options), "below": lambda: r(7).with_options(options).map(lambda x: x + 1), "zip": lambda: D.zip(r(7).with_options(options), r(7)).map(lambda x, y: x + y)}
+        for tag, make in made.items():
+            for policy in (-1, 0, 2, 7) if tag == "range" else (0, 2):
+                name = f"options-{kind.name.lower()}-{tag}-policy-{policy}"
+                if kind == kinds.FILE or (policy == 7 and kind == kinds.AUTO):
+                    yield error("AutoShardDataset", name, lambda: of(make(), policy, 2, 1))
+                else:
+                    yield case("AutoShardDataset", "int64", name, lambda: texts(wrap(make(), of(make(), policy, 2, 1))))
+    # A source that does not say what its elements are.
+    rows = lambda: tf.sparse.from_dense([[1.5, 0, 2], [0, 0, 0], [3, 4, 0], [0, 0, 5]])
+    elements = (tf.TensorSpec([None, 1], tf.int64), tf.TensorSpec([None]), tf.TensorSpec([1], tf.int64))
+    source = lambda: raw_ops.SparseTensorSliceDataset(indices=rows().indices, values=rows().values, dense_shape=rows().dense_shape)
+    structure = {"output_types": [tf.int64, tf.float32, tf.int64], "output_shapes": [[None, 1], [None], [1]]}
+    for policy in (0, 2):
+        share = lambda: raw_ops.AutoShardDataset(input_dataset=source(), num_workers=I(2), index=I(0), auto_shard_policy=policy, **structure)
+        yield case("AutoShardDataset", "int64", f"sparse-policy-{policy}", lambda: texts(tf.data.experimental.from_variant(share(), elements)))
+    yield error("ShardDataset", "hint", lambda: texts(r().shard(hint, hint))[1:])
     batches = lambda: r(12).batch(4)
     rebatched = lambda: wrap(batches(), raw_ops.RebatchDatasetV2(input_dataset=variant(batches()), batch_sizes=I([2, 2]), drop_remainder=False, **spec(None)))
     for n, i in ((1, 0), (2, 1)):

@@ -44,6 +44,8 @@ def diagonals():
     for v, extra in (("V2", [{}]), ("V3", [{"align": a} for a in ("RIGHT_LEFT", "LEFT_RIGHT")])):
         for n, kw in enumerate(extra):
             x = R("float", (4, 3))
+            for tag, k, filler in (("several", 0, [1, 2]), ("none", 0, np.zeros((0,))), ("matrix", [0], [[1, 2], [3, 4]]), ("several-band", [-1, 0], [1, 2])):
+                yield from bad("MatrixDiagPart" + v, "float", f"padding-{tag}{n}", [x, i32(k), f32(filler)], static=False, **kw)
             yield many("MatrixDiagPart" + v, "float", f"k{n}", [[x, i32(k), f32(9)] for k in (0, 2, -3, [0], [-3, 2], [1, 2], [-3, -1], [0, 0], [-1, 1])], **kw)
             yield many("MatrixDiagPart" + v, "float", f"shapes{n}", [[R("float", s), i32(k), f32(9)] for s, k in (((0, 3), 0), ((0, 3), [0, 1]), ((3, 0), 0), ((2, 0, 2, 2), [0, 1]), ((1, 5), [0, 4]), ((5, 1), [-4, 0]))], **kw)
             yield many("MatrixDiag" + v, "float", f"sizes{n}", [[R("float", s), i32(k), i32(r), i32(c), f32(9)] for s, k, r, c in (

@@ -441,6 +441,8 @@ def csv():
         yield one(op, d, "quoted", [S([f'"{x}","{x}"' for x in numbers[d] if x] + ['"",""']), [filler[d]] * 2])
         yield one(op, d, "dynamic", [S(records), [filler[d]] * 2], dynamic=True)
         yield from either(op, d, "required", [S([","]), [empty(d)] * 2], {})
+        for k, shape in enumerate(((1, 1), (0, 1), (1, 0), (0, 0))):
+            yield from either(op, d, f"default-rank{k}", [S(["1,1"]), [T(d, np.resize(filler[d].array, shape)), filler[d]]], {})
         yield from bad(op, d, "two-defaults", [S([","]), [T(d, np.repeat(filler[d].array, 2)), filler[d]]])
         for k, x in enumerate(wrong[d]):
             yield from either(op, d, f"wrong{k}", [S([f"{x},{numbers[d][0]}"]), [empty(d)] * 2], {})

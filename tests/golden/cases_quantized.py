@@ -216,6 +216,10 @@ def images():
         for k, (x, to) in enumerate((((1, 4, 5, 1), [7, 9]), ((2, 3, 3, 3), [5, 2]), ((1, 6, 6, 2), [6, 6]), ((1, 1, 1, 4), [3, 3]), ((1, 8, 9, 3), [20, 21]))):
             for align, half in ((False, False), (True, False), (False, True)):
                 yield one(op, d, f"{k}{'a' if align else ''}{'h' if half else ''}", [numbers(d, x), i32(to), scalar(-1), scalar(1)], align_corners=align, half_pixel_centers=half)
+    for k, (x, to) in enumerate((((1, 4, 5, 1), [7, 9]), ((2, 3, 3, 3), [5, 2]), ((1, 6, 6, 2), [6, 6]), ((1, 1, 1, 4), [3, 3]), ((1, 8, 9, 5), [20, 21]), ((1, 1, 2, 1), [1, 4]))):
+        for align, half in ((False, False), (True, False), (False, True)):
+            yield one(op, "float", f"{k}{'a' if align else ''}{'h' if half else ''}", [R("float", x, k, 3), i32(to), scalar(-1), scalar(1)], align_corners=align, half_pixel_centers=half)
+    yield one(op, "float", "special", [f32([[[[np.inf], [np.nan], [-np.inf]], [[1], [0], [3e38]]]]), i32([3, 5]), scalar(-1), scalar(1)])
     for name, inputs in (("rank", [numbers("quint8", (4, 4, 2)), i32([2, 2]), scalar(0), scalar(1)]), ("size", [numbers("quint8", (1, 4, 4, 2)), i32([2]), scalar(0), scalar(1)]), ("zero", [numbers("quint8", (1, 4, 4, 2)), i32([2, 0]), scalar(0), scalar(1)])):
         yield from bad(op, "quint8", name, inputs, static=name != "zero")
 

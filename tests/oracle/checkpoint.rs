@@ -304,6 +304,26 @@ fn checkpoints_are_merged() {
 }
 
 #[test]
+fn parts_that_overlap_are_no_whole() {
+    let folder = folder("overlapping");
+    let shape = Shape::from([6, 2]);
+    let prefixes = ["0,3:-", "2,3:-"].map(|slice| {
+        let prefix = folder.join(format!("from-{}", &slice[..1]));
+        let mut writer = CheckpointWriter::create(&prefix).unwrap();
+        let part = Tensor::zeros(DataType::Float, [3, 2]).unwrap();
+        writer.add_slice("parts", &shape, &TensorSlice::parse(slice).unwrap(), &part).unwrap();
+        writer.finish().unwrap();
+        prefix
+    });
+    let target = folder.join("all");
+    merge_checkpoints(&prefixes, &target, false).unwrap();
+    let reader = CheckpointReader::open(&target).unwrap();
+    // As many rows as the whole has, and not its last one.
+    expect(reader.read("parts"), Code::Internal, &["Overlapping slices", "0,3:-", "2,3:-"]);
+    assert!(reader.read_slice("parts", &TensorSlice::parse("2,3:-").unwrap()).is_ok());
+}
+
+#[test]
 fn a_folder_keeps_the_last_checkpoints() {
     let folder = folder("kept");
     assert_eq!(latest_checkpoint(&folder).unwrap(), None);

@@ -46,7 +46,12 @@ fn from_proto(proto: &TensorProto, depth: u32) -> Result<Tensor> {
             Tensor::from_vec(shape, scratch::collected_ok(places.into_iter().map(variant))?)
         }
         DataType::Variant => {
-            // Those that lack hold nothing.
+            // Those that lack hold nothing, and take memory all the same.
+            let lacking = shape.num_elements().saturating_sub(proto.variant_val.len());
+            if lacking > MOST_EMPTY {
+                let message = format!("a message of a few bytes is to be {lacking} variants that hold nothing");
+                return Err(Error::resource_exhausted(message));
+            }
             let mut tensor = Tensor::zeros(dtype, shape)?;
             for (element, proto) in tensor.as_mut_slice::<Variant>()?.iter_mut().zip(&proto.variant_val) {
                 *element = variant_from_proto(proto, depth)?;
@@ -166,6 +171,9 @@ fn handles(tensor: &Tensor) -> Result<Vec<ResourceHandleProto>> {
 /// How deeply tensors are in variants of one another, at most. Each is two messages in one another, of which readers take a hundred, those
 /// of a graph around them included.
 const MOST_NESTED: u32 = 40;
+
+/// How many variants of a message may lack in it.
+const MOST_EMPTY: usize = 1 << 20;
 
 /// The message of a tensor that is in so many variants, in the fields of its dtype.
 fn field_to_proto(tensor: &Tensor, depth: u32) -> Result<TensorProto> {

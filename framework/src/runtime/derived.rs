@@ -37,13 +37,21 @@ pub(crate) fn derive(
 }
 
 impl Functions {
-    /// Removes all functions but some, those that they call, and those that were derived of what stays; returns the names of what
-    /// went. Bodies of what stays keep their state.
+    /// The functions that none of these is or calls.
+    pub(super) fn others(&self, names: &[&str]) -> HashSet<String> {
+        let graph = self.graph();
+        let called = graph.functions_called(names);
+        graph.function_names().into_iter().filter(|name| !called.contains(*name)).map(str::to_owned).collect()
+    }
+
+    /// Removes all functions but some, those that somebody holds, those that these call, and those that were derived of what stays;
+    /// returns the names of what went. Bodies of what stays keep their state.
     pub(super) fn retain(&self, names: &[&str]) -> HashSet<String> {
         let mut derived = lock(&self.derived);
         let before = self.graph();
-        let brought: Vec<String> = lock(&self.brought).keys().cloned().collect();
-        let mut kept: Vec<&str> = names.iter().copied().chain(brought.iter().map(String::as_str)).collect();
+        let mut others: Vec<String> = lock(&self.brought).keys().cloned().collect();
+        others.extend(lock(&self.holds).keys().cloned());
+        let mut kept: Vec<&str> = names.iter().copied().chain(others.iter().map(String::as_str)).collect();
         let mut open: Vec<&Derived> = derived.values().collect();
         let mut reached = before.functions_called(&kept);
         // What is derived may be of what was derived.

@@ -20,7 +20,7 @@ use crate::error::{Advice, Error, Result, shortened};
 use crate::graph::{FunctionBody, Graph, Output, name_of};
 use crate::optimize::{Ends, Optimizer};
 use crate::proto::{self, FunctionDef};
-use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
+use crate::step::{BoxFuture, Function, FunctionLibrary, HeldFunction, Holds, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
 /// How deeply calls may be nested, unless the session says otherwise.
@@ -55,6 +55,8 @@ pub(super) struct Functions {
     pub(super) derived: Mutex<HashMap<Vec<u8>, Derived>>,
     /// How many hold each function that came with a graph.
     pub(super) brought: Mutex<HashMap<String, usize>>,
+    /// How many hold each function that they instantiate later.
+    pub(super) holds: Holds,
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
@@ -139,6 +141,7 @@ impl Functions {
             graph: RwLock::new(Arc::new(graph.without_nodes())),
             derived: Mutex::default(),
             brought: Mutex::default(),
+            holds: Holds::default(),
             devices: devices.clone(),
             session: session.clone(),
             is_soft,
@@ -310,6 +313,10 @@ impl FunctionLibrary for Functions {
         Some(self.own.clone())
     }
 
+    fn hold(&self, name: &str) -> Option<HeldFunction> {
+        Some(HeldFunction::new(name, &self.holds))
+    }
+
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
         self.graph().passed_on(call)(index)
     }
@@ -358,6 +365,10 @@ impl FunctionLibrary for Scope {
 
     fn whole(&self) -> Option<Weak<dyn FunctionLibrary>> {
         Some(self.shared.clone())
+    }
+
+    fn hold(&self, name: &str) -> Option<HeldFunction> {
+        self.shared.upgrade()?.hold(name)
     }
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {

@@ -1,10 +1,10 @@
 //! Functions as kernels see them: something to call with tensors.
 
 use std::any::Any;
-use std::collections::HashSet;
-use std::sync::{Arc, Weak};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, Weak};
 
-use super::Step;
+use super::{Step, lock};
 use crate::attr::FunctionRef;
 use crate::device::BoxFuture;
 use crate::dtype::DataType;
@@ -29,6 +29,34 @@ pub trait Function: Send + Sync {
         depth: u32,
         arguments: Vec<Tensor>,
     ) -> BoxFuture<'static, Result<Vec<Tensor>>>;
+}
+
+/// How often each function of a library is held.
+pub(crate) type Holds = Arc<Mutex<HashMap<String, usize>>>;
+
+/// Has a function stay in its library; see [`FunctionLibrary::hold`].
+pub struct HeldFunction {
+    name: String,
+    holds: Holds,
+}
+
+impl HeldFunction {
+    pub(crate) fn new(name: &str, holds: &Holds) -> HeldFunction {
+        *lock(holds).entry(name.to_owned()).or_default() += 1;
+        HeldFunction { name: name.to_owned(), holds: holds.clone() }
+    }
+}
+
+impl Drop for HeldFunction {
+    fn drop(&mut self) {
+        let mut holds = lock(&self.holds);
+        if let Some(count) = holds.get_mut(&self.name) {
+            *count -= 1;
+            if *count == 0 {
+                holds.remove(&self.name);
+            }
+        }
+    }
 }
 
 /// The functions of a graph.
@@ -58,6 +86,13 @@ pub trait FunctionLibrary: Any + Send + Sync {
     /// The library for who calls functions after the plan is gone that it was found in: the whole of it, which its session
     /// owns. `None` if there is no other than this one.
     fn whole(&self) -> Option<Weak<dyn FunctionLibrary>> {
+        None
+    }
+
+    /// Has the function of this name, and what it calls, stay in the library for as long as somebody has what is returned: for
+    /// who instantiates it later. `None` if no function of the library goes while its session is there.
+    fn hold(&self, name: &str) -> Option<HeldFunction> {
+        let _ = name;
         None
     }
 

@@ -154,6 +154,9 @@ fn part<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()>
     let matrices = Matrices::of(input.shape())?;
     let versioned = ctx.num_inputs() > 1;
     let band = band(ctx, versioned.then_some(1), right, matrices)?;
+    if versioned {
+        ensure_single(ctx.input_at(2)?, "padding_value")?;
+    }
     let mut dims = input.shape()[..input.rank() - 2].to_vec();
     if band.count() > 1 {
         dims.push(band.count());
@@ -162,7 +165,6 @@ fn part<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()>
     let mut output = ctx.allocate_output_at(0, checked_shape(dims.into_iter().map(Some))?)?;
     if band.count() > 1 {
         let padding = ctx.input_at(2)?;
-        ensure_single(padding, "padding_value")?;
         StridedCopy::new(0, 0).step(output.num_elements(), 1, 0).run(ctx, &mut output, padding)?;
     }
     band.copy(ctx, matrices, &mut output, input, Into::Stored)?;

@@ -5,13 +5,16 @@ use kernlink::{Result, bail, ensure};
 
 use crate::tensors::{add_to, zeros_like};
 
+/// TensorFlow's name of the type.
+pub const OPTIONAL: &str = "tensorflow::data::Optional";
+
 /// A tuple of tensors, or nothing.
 #[derive(Clone)]
 pub struct OptionalValue(pub Option<Vec<Tensor>>);
 
 impl VariantValue for OptionalValue {
     fn type_name(&self) -> &'static str {
-        "tensorflow::data::Optional"
+        OPTIONAL
     }
 
     fn parts(&self) -> Result<Option<(Vec<u8>, Vec<Tensor>)>> {
@@ -20,7 +23,7 @@ impl VariantValue for OptionalValue {
     }
 
     fn from_parts(type_name: &str, metadata: &[u8], tensors: &[Tensor]) -> Option<Self> {
-        if type_name != "tensorflow::data::Optional" {
+        if type_name != OPTIONAL {
             return None;
         }
         match metadata {

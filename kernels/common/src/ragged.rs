@@ -6,6 +6,9 @@ use kernlink::{Result, bail, ensure};
 
 use crate::tensors::{add_to, zeros_like};
 
+/// TensorFlow's name of the type.
+pub const RAGGED: &str = "RaggedTensorVariant";
+
 /// A ragged tensor.
 pub struct Ragged {
     /// The splits of each ragged dimension.
@@ -16,7 +19,7 @@ pub struct Ragged {
 
 impl VariantValue for Ragged {
     fn type_name(&self) -> &'static str {
-        "RaggedTensorVariant"
+        RAGGED
     }
 
     fn parts(&self) -> Result<Option<(Vec<u8>, Vec<Tensor>)>> {
@@ -24,7 +27,7 @@ impl VariantValue for Ragged {
     }
 
     fn from_parts(type_name: &str, _: &[u8], tensors: &[Tensor]) -> Option<Self> {
-        let (values, splits) = tensors.split_last().filter(|_| type_name == "RaggedTensorVariant")?;
+        let (values, splits) = tensors.split_last().filter(|_| type_name == RAGGED)?;
         for (level, inner) in splits.iter().zip(&tensors[1..]) {
             let is_last = std::ptr::eq(inner, values);
             let rows = inner.shape().dims().first()?.checked_sub(usize::from(!is_last))?;

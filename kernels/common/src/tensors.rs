@@ -22,6 +22,26 @@ impl VariantValue for TensorValue {
     }
 }
 
+/// The value in a variant, whose type has this name.
+///
+/// # Errors
+/// INVALID_ARGUMENT with the text of `other` for another one; of what came from a message it says that the message is wrong.
+pub fn value_in<'v, T: VariantValue>(
+    variant: &'v Variant,
+    name: &str,
+    other: impl FnOnce() -> String,
+) -> Result<&'v T> {
+    if let Some(value) = variant.get() {
+        return Ok(value);
+    }
+    ensure!(
+        variant.type_name() != name,
+        InvalidArgument,
+        "a message says of a '{name}' what holds of none: its tensors, or its metadata, do not suit each other"
+    );
+    bail!(InvalidArgument, "{}", other())
+}
+
 /// Copies the elements of `source` over those of `target` from element `at` on. Both have the same dtype.
 pub fn copy_elements(target: &mut Tensor, at: usize, source: &Tensor) -> Result<()> {
     fn objects<T: Element>(target: &mut Tensor, at: usize, source: &Tensor) -> Result<()> {

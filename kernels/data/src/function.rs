@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use kernlink::attr::FunctionRef;
 use kernlink::error::Code;
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::step::{Function, FunctionLibrary};
+use kernlink::step::{Function, FunctionLibrary, HeldFunction};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 
@@ -18,6 +18,8 @@ pub(crate) struct Captured {
     /// The session owns it. To hold it would hold the session, whose resources may hold this.
     library: Weak<dyn FunctionLibrary>,
     device: String,
+    /// Has the library keep the function.
+    _held: Option<HeldFunction>,
 }
 
 impl Captured {
@@ -36,7 +38,8 @@ impl Captured {
     pub(crate) fn of(ctx: &RawConstruction<'_>, call: FunctionRef) -> Result<Arc<Captured>> {
         let surroundings = ctx.surroundings()?;
         let library = surroundings.functions.whole().unwrap_or_else(|| Arc::downgrade(surroundings.functions));
-        let captured = Captured { call, library, device: ctx.device_name().to_owned() };
+        let _held = surroundings.functions.hold(&call.name);
+        let captured = Captured { call, library, device: ctx.device_name().to_owned(), _held };
         captured.instantiate()?;
         Ok(Arc::new(captured))
     }

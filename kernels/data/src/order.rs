@@ -235,7 +235,9 @@ fn shard(state: &WithFlag, ctx: &mut KernelContext<'_, ops::ShardDataset>) -> Re
         "Index must be between 0 and {} (currently index = {index}).",
         count - 1
     );
-    set_transformed(ctx, &state.spec, Shard { count, index, needs_all: state.flag })
+    // TensorFlow's asks its input, and what deals a dataset out need not know of what elements.
+    let spec = state.spec.with(input_dataset(ctx, 0)?.head().spec.clone());
+    set_transformed(ctx, &spec, Shard { count, index, needs_all: state.flag })
 }
 
 struct AssertCardinality(i64);

@@ -137,6 +137,12 @@ impl OpKernel<DecodeCSV> for DecodeCsvKernel {
                 "There should only be 1 default per field but field {column} has {}",
                 default.num_elements()
             );
+            ensure!(
+                default.rank() <= 1,
+                InvalidArgument,
+                "Each record default should be at most rank 1, and that of field {column} has shape {}",
+                default.shape()
+            );
         }
         let mut outputs = defaults
             .iter()

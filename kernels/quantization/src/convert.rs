@@ -231,7 +231,7 @@ fn dequantize<T: Element + Quantized, dtype: Value>(
     let ends: [Tensor; 2] = [ctx.input_at(1)?.clone(), ctx.input_at(2)?.clone()];
     for (end, name) in ends.iter().zip(["min_range", "max_range"]) {
         ensure!(
-            end.num_elements() == slices.count && end.rank() <= 1,
+            end.num_elements() == slices.count && (end.rank() <= 1 || attrs.axis == -1),
             InvalidArgument,
             "{name} must have as many elements as input on the dequantization axis ({}), got {}, expected {}",
             attrs.axis,

@@ -7,8 +7,8 @@ use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, Variant, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::shape_from;
-use kernlink_kernels_common::ragged::Ragged;
-use kernlink_kernels_common::tensors::copy_elements;
+use kernlink_kernels_common::ragged::{RAGGED, Ragged};
+use kernlink_kernels_common::tensors::{copy_elements, value_in};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -97,9 +97,8 @@ fn from_variant(
     );
     let variants = encoded.as_slice::<Variant>()?;
     let parts = variants.iter().enumerate().map(|(n, variant)| {
-        let ragged = variant.get::<Ragged>().ok_or_else(|| {
-            Error::invalid_argument(format!("Input Variant element at index {n} doesn't hold a RaggedTensorVariant"))
-        })?;
+        let other = || format!("Input Variant element at index {n} doesn't hold a RaggedTensorVariant");
+        let ragged: &Ragged = value_in(variant, RAGGED, other)?;
         ensure_expected(n, ragged, expected as usize, attrs.Tvalues, attrs.Tsplits)?;
         ensure!(
             dense || ragged.values.rank() >= 1,

@@ -13,7 +13,7 @@ use crate::dtype::{DataType, TString};
 use crate::error::{Code, Error, Result};
 use crate::formats::checksum;
 use crate::formats::coding::{take_u32, take_varint};
-use crate::formats::slice::{TensorSlice, slice_key, slice_key_of};
+use crate::formats::slice::{self, TensorSlice, slice_key, slice_key_of};
 use crate::formats::table::Table;
 use crate::proto::{
     self, BundleEntryProto, BundleHeaderProto, VersionDef, bundle_header_proto::Endianness, shape_from_proto,
@@ -300,6 +300,13 @@ impl CheckpointReader {
         if found != Some(part.num_elements()) {
             return Err(Error::invalid_argument(format!(
                 "Does not have sufficient slices for partitioned tensor {} to restore in slice_spec: {wanted}",
+                name.escape_ascii()
+            )));
+        }
+        let parts: Vec<&TensorSlice> = overlaps.iter().map(|(slice, _)| *slice).collect();
+        if let Some([first, second]) = slice::overlapping(&parts, &entry.shape) {
+            return Err(Error::internal(format!(
+                "Overlapping slices: the parts {first} and {second} of {} are both in the checkpoint",
                 name.escape_ascii()
             )));
         }

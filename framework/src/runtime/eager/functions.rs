@@ -2,22 +2,15 @@
 
 use std::sync::Arc;
 
-use super::EagerContext;
+use super::{EagerContext, Shared};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::optimize::Optimizer;
 use crate::proto::FunctionDef;
-use crate::runtime::functions::{CALL_DEPTH, Functions};
-use crate::runtime::place::add_host;
-use crate::step::lock;
 
 impl EagerContext {
     /// The functions that can be called, as the library of a graph without nodes.
     pub fn function_library(&self) -> Arc<Graph> {
-        match self.shared.kernels.functions() {
-            Some(functions) => functions.graph(),
-            None => Arc::new(Graph::new(self.registry())),
-        }
+        self.shared.functions.graph()
     }
 
     /// Adds functions to those that can be called. One that is there already, and is the same, stays; if one cannot be added,
@@ -26,47 +19,29 @@ impl EagerContext {
     /// # Errors
     /// INVALID_ARGUMENT for one without a name, and one whose name another function or an op has.
     pub fn add_functions(&self, functions: &[FunctionDef]) -> Result<()> {
-        let _turn = lock(&self.shared.changing);
-        if let Some(known) = self.shared.kernels.functions() {
-            return known.add(functions);
-        }
-        let mut graph = Graph::new(self.registry());
-        graph.add_functions(functions)?;
-        self.call_functions_of(&graph);
-        Ok(())
+        self.shared.functions.add(functions)
     }
 
-    /// Removes a function, and drops the kernels that call functions, with the state that these keep. Calls that run go on.
+    /// Removes a function, and drops the kernels that come to call it, with the state that these keep. Calls that run go on.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is no such function.
     pub fn remove_function(&self, name: &str) -> Result<()> {
-        let _turn = lock(&self.shared.changing);
-        let mut graph = Graph::clone(&self.function_library());
-        if !graph.remove_function(name) {
+        let Some(gone) = self.shared.functions.remove(name) else {
             return Err(Error::invalid_argument(format!("Tried to remove non-existent function '{name}'.")));
-        }
-        self.call_functions_of(&graph);
+        };
+        self.shared.kernels.forget_calls(&gone);
         Ok(())
     }
 
-    /// Removes all functions but some, those that they call, and what was derived of these for gradients: for programs that make
-    /// functions as they go. Kernels of what stays keep their state; calls that run go on.
+    /// Removes all functions but some, those that they call, what was derived of these for gradients, and what values need that
+    /// call functions, such as datasets: for programs that make functions as they go. Kernels of what `names` reach keep their
+    /// state; calls that run go on.
     pub fn retain_functions(&self, names: &[&str]) {
-        let _turn = lock(&self.shared.changing);
-        if let Some(functions) = self.shared.kernels.functions() {
-            let gone = functions.retain(names);
-            self.shared.kernels.forget_calls(&gone);
-        }
-    }
-
-    /// Has kernels call the functions of a graph, and no others.
-    fn call_functions_of(&self, graph: &Graph) {
-        let mut devices = self.devices().to_vec();
-        add_host(&mut devices);
-        let optimizer = Optimizer::from_env();
-        let functions = Functions::library(graph, &devices.into(), self.session(), true, &optimizer, CALL_DEPTH);
-        self.shared.kernels.set_functions(functions);
+        let Shared { functions, kernels, .. } = &*self.shared;
+        // A kernel that is only kept for the next call does not keep what it calls.
+        kernels.forget_calls(&functions.others(names));
+        kernels.forget_calls(&functions.retain(names));
     }
 
     /// Begins a step: resources that go with a step, such as the arrays that `TensorArrayV2` names, stay until every step that

@@ -8,7 +8,7 @@ mod steps;
 mod trace;
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -59,13 +59,12 @@ pub struct EagerContext {
 struct Shared {
     registry: Arc<Registry>,
     devices: Arc<[Arc<dyn Device>]>,
+    functions: Arc<Functions>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
     ends: Arc<EndsSession>,
     trace: EagerTrace,
     steps: EagerSteps,
-    /// Held by whoever adds or removes functions.
-    changing: Mutex<()>,
 }
 
 impl EagerContext {
@@ -90,19 +89,17 @@ impl EagerContext {
         }
         let session = Arc::new(SessionContext::new(Arc::default()));
         let ends = Arc::new(EndsSession(session));
-        Ok(EagerContext::of(registry.clone(), devices, ends, None))
+        Ok(EagerContext::of(&Graph::new(registry), devices, ends))
     }
 
     /// A context in which the functions of a graph's library can be called: by [`EagerContext::call`], and by ops that call
     /// functions, such as `If` and `While`. It has the devices of this one, and one of the host's if it has none, and its
     /// resources, but kernels of its own. The functions are those that the graph has now.
     pub fn with_functions(&self, graph: &Graph) -> EagerContext {
-        let Shared { devices, session, ends, .. } = &*self.shared;
+        let Shared { devices, ends, .. } = &*self.shared;
         let mut devices = devices.to_vec();
         add_host(&mut devices);
-        let devices: Arc<[_]> = devices.into();
-        let functions = Functions::library(graph, &devices, session, true, &Optimizer::from_env(), CALL_DEPTH);
-        let context = EagerContext::of(graph.registry().clone(), devices, ends.clone(), Some(functions));
+        let context = EagerContext::of(graph, devices.into(), ends.clone());
         EagerContext { cancellation: self.cancellation.clone(), ..context }
     }
 
@@ -113,16 +110,15 @@ impl EagerContext {
         EagerContext { shared: self.shared.clone(), cancellation: Some(cancellation.clone()) }
     }
 
-    fn of(
-        registry: Arc<Registry>,
-        devices: Arc<[Arc<dyn Device>]>,
-        ends: Arc<EndsSession>,
-        functions: Option<Arc<Functions>>,
-    ) -> EagerContext {
-        let (kernels, trace, steps) = (KernelCache::new(functions), EagerTrace::default(), EagerSteps::default());
-        let changing = Mutex::default();
-        let session = ends.0.clone();
-        let shared = Arc::new(Shared { registry, devices, kernels, session, ends, trace, steps, changing });
+    /// A context with the registry of a graph, and its functions.
+    fn of(graph: &Graph, devices: Arc<[Arc<dyn Device>]>, ends: Arc<EndsSession>) -> EagerContext {
+        let (kernels, trace, steps) = (KernelCache::default(), EagerTrace::default(), EagerSteps::default());
+        let (registry, session) = (graph.registry().clone(), ends.0.clone());
+        let mut places = devices.to_vec();
+        add_host(&mut places);
+        let optimizer = Optimizer::from_env();
+        let functions = Functions::library(graph, &places.into(), &session, true, &optimizer, CALL_DEPTH);
+        let shared = Arc::new(Shared { registry, devices, functions, kernels, session, ends, trace, steps });
         EagerContext { shared, cancellation: None }
     }
 
@@ -163,7 +159,7 @@ impl EagerContext {
 
     /// The functions that can be called.
     pub(crate) fn functions(&self) -> Arc<dyn FunctionLibrary> {
-        library(self.shared.kernels.functions())
+        self.shared.functions.clone()
     }
 
     /// How many kernels are kept.
@@ -303,31 +299,17 @@ impl EagerContext {
         let given = request.inputs.iter().map(|input| Given::new(input, type_of)).collect();
         let name = request.name.as_deref().unwrap_or(&op.name);
         let faults = std::mem::take(&mut request.faults);
-        let functions = shared.kernels.functions();
-        let prepared = match prepare(
-            shared,
-            device,
-            (&op.name, name),
-            given,
-            request.attrs.clone(),
-            faults,
-            &library(functions.clone()),
-        ) {
+        let removals = shared.kernels.removals();
+        let functions: Arc<dyn FunctionLibrary> = shared.functions.clone();
+        let prepared = match prepare(shared, device, (&op.name, name), given, request.attrs.clone(), faults, &functions)
+        {
             Ok(prepared) => Arc::new(prepared),
             Err(error) => return Err(error.at_node(name, &op.name, device.name())),
         };
         Ok(match key {
-            Some(key) => shared.kernels.insert(key, prepared, generation, functions.as_ref()),
+            Some(key) => shared.kernels.insert(key, prepared, generation, removals),
             None => prepared,
         })
-    }
-}
-
-/// The functions as kernels call them.
-fn library(functions: Option<Arc<Functions>>) -> Arc<dyn FunctionLibrary> {
-    match functions {
-        Some(functions) => functions,
-        None => Arc::new(NoFunctions),
     }
 }
 

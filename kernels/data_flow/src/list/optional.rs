@@ -3,8 +3,9 @@
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::{Tensor, Variant};
-use kernlink::{Error, Result, bail, ensure};
-use kernlink_kernels_common::optional::OptionalValue;
+use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::optional::{OPTIONAL, OptionalValue};
+use kernlink_kernels_common::tensors::value_in;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -17,9 +18,8 @@ fn optional<'c>(ctx: &'c RawContext<'_>) -> Result<&'c OptionalValue> {
         "Input to an op on optionals must be a scalar tensor containing an OptionalVariant object, not of shape {}",
         tensor.shape()
     );
-    tensor.as_slice::<Variant>()?[0]
-        .get()
-        .ok_or_else(|| Error::invalid_argument("Input to an op on optionals must be an OptionalVariant object."))
+    let other = || "Input to an op on optionals must be an OptionalVariant object.".to_owned();
+    value_in(&tensor.as_slice::<Variant>()?[0], OPTIONAL, other)
 }
 
 #[register_kernel(device = Cpu)]

@@ -6,8 +6,8 @@ use kernlink::proto::{Message, TensorShapeProto, encoded, shape_from_proto, shap
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::tensor::{Tensor, Variant, VariantValue};
-use kernlink::{Error, Result, bail, ensure};
-use kernlink_kernels_common::tensors::{add_to, zeros_like};
+use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::tensors::{add_to, value_in, zeros_like};
 use kernlink_kernels_common::wire::{read_varint, write_varint};
 
 /// TensorFlow's name of the type.
@@ -132,7 +132,8 @@ impl VariantValue for TensorList {
     fn zeros_like(&self) -> Result<Variant> {
         let zeros = |tensor: &Option<Tensor>| tensor.as_ref().map(zeros_like).transpose();
         let tensors = scratch::collected_ok(self.tensors.iter().map(zeros))?;
-        Ok(Variant::new(self.with(tensors)))
+        // It may hold any number, as TensorFlow's.
+        Ok(Variant::new(TensorList { max_num_elements: None, ..self.with(tensors) }))
     }
 
     fn add(&self, other: &Variant) -> Result<Variant> {
@@ -170,7 +171,7 @@ impl VariantValue for TensorList {
         };
         let tensors = scratch::collected_ok(self.tensors.iter().zip(&other.tensors).map(add))?;
         let element_shape = self.element_shape.merge(&other.element_shape)?;
-        Ok(Variant::new(TensorList { element_shape, ..self.with(tensors) }))
+        Ok(Variant::new(TensorList { element_shape, max_num_elements: None, ..self.with(tensors) }))
     }
 }
 
@@ -178,8 +179,7 @@ impl VariantValue for TensorList {
 fn list_in(tensor: &Tensor) -> Result<&TensorList> {
     ensure!(tensor.rank() == 0, InvalidArgument, "Input list must be a scalar saw: {}", tensor.shape());
     let variant = &tensor.as_slice::<Variant>()?[0];
-    let missing = || Error::invalid_argument(format!("Input handle is not a list. Saw: '{}'", variant.type_name()));
-    variant.get().ok_or_else(missing)
+    value_in(variant, NAME, || format!("Input handle is not a list. Saw: '{}'", variant.type_name()))
 }
 
 /// The list that input `index` holds.
