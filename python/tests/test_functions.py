@@ -423,6 +423,36 @@ def test_functions_stay_as_long_as_something_needs_them() -> None:
     assert kl.Session(graph).run(z).item() == 2.0
 
 
+def test_functions_stay_as_long_as_datasets_call_them() -> None:
+    element = {"output_types": [kl.int64], "output_shapes": [[]]}
+    signature = [kl.TensorSpec([], kl.int64)]
+
+    def mapped() -> Any:
+        f = kl.function(lambda x: x + 1, input_signature=signature).get_concrete_function()
+        numbers = RAW.RangeDataset(start=0, stop=3, step=1, **element)
+        return RAW.MapDataset(input_dataset=numbers, other_arguments=[], f=f, **element)
+
+    def iterator(dataset: Any) -> Any:
+        iterator = RAW.AnonymousIteratorV3(**element)
+        RAW.MakeIterator(dataset=dataset, iterator=iterator)
+        return iterator
+
+    def following(iterator: Any) -> int:
+        (value,) = RAW.IteratorGetNext(iterator=iterator, **element)
+        return int(value.item())
+
+    gc.collect()
+    before = function_count()
+    first = mapped()
+    begun = iterator(first)
+    assert following(begun) == 1
+    for _ in range(200):
+        assert following(iterator(mapped())) == 1
+    gc.collect()
+    assert [following(begun), following(begun), following(iterator(first))] == [2, 3, 1]
+    assert function_count() < before + 150
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_variables_that_a_forked_child_drops_are_left_alone() -> None:
     script = """
