@@ -128,7 +128,7 @@ fn variants(eager: &EagerContext, choice: usize, variants: Tensor) {
     read("OptionalGetValue", got, &[]);
     read("TensorListLength", vec![], &[]);
     read("TensorListStack", vec![element()], std::slice::from_ref(&shape));
-    read("TensorListConcatV2", vec![element()], &[shape.clone(), Tensor::zeros(DataType::Int64, [0]).expect("a tensor")]);
+    read("TensorListConcatV2", vec![element(), ("shape_type", DataType::Int32.into())], &[shape.clone(), Tensor::zeros(DataType::Int64, [0]).expect("a tensor")]);
     read("TensorListGetItem", vec![element()], &[Tensor::scalar(rank as i32), shape]);
     for pushed in read("TensorListPushBack", vec![element()], &[Tensor::zeros(dtype, [2]).expect("a tensor")]) {
         run(eager, "SerializeTensor", vec![("T", DataType::Variant.into())], vec![pushed]);

@@ -134,6 +134,7 @@ fn a_function_that_is_removed_takes_the_kernels_with_it_that_call_it() {
     add(&eager, &graph);
     assert_eq!(eager.call(&doubled, [3i64]).unwrap()[0].to_scalar::<i64>().unwrap(), 6);
     assert!(eager.call(&several, [3i64]).is_ok());
+    let before = mapped(&eager, "MapDataset", range(&eager, 3), &doubled);
     eager.remove_function("Doubled").unwrap();
     assert_eq!(eager.call(&doubled, [3i64]).unwrap_err().code(), Code::NotFound);
     assert_eq!(eager.call(&several, [3i64]).unwrap_err().code(), Code::NotFound);
@@ -147,4 +148,8 @@ fn a_function_that_is_removed_takes_the_kernels_with_it_that_call_it() {
     let dataset = eager.call(&several, [3i64]).unwrap().remove(0);
     let iterator = iterator(&eager, &dataset);
     assert_eq!([0; 3].map(|_| next(&eager, &iterator).unwrap()), [0, -1, -2]);
+    // What was made before calls what there was.
+    let former = self::iterator(&eager, &before);
+    eager.remove_function("Doubled").unwrap();
+    assert_eq!([0; 3].map(|_| next(&eager, &former).unwrap()), [0, 2, 4]);
 }

@@ -236,6 +236,13 @@ def banded():
                     a[0 if lower else -1] += 2
                     rows.append([T(d, a), oblong(d, n, k)])
                 yield many("BandedTriangularSolve", d, tag, rows, close(d, 9, 8), lower=lower, adjoint=adjoint)
+                # The kernel takes more diagonals than rows, which the shape function refuses.
+                for bands, n in ((3, 2), (5, 2), (2, 1)):
+                    a = oblong(d, bands, n).array / 3
+                    a[0 if lower else -1] += 2
+                    case = Case(f"BandedTriangularSolve/{d}/{tag}-{bands}of{n}-runtime", close(d, 3, 8))
+                    case.apply("BandedTriangularSolve", [T(d, a), oblong(d, n, 2)], dynamic=True, lower=lower, adjoint=adjoint)
+                    yield case
         for k, (a, b) in enumerate((((), (3,)), ((3,), ()), ((2, 1), (1, 3)), ((2,), (2,)))):
             yield one("BandedTriangularSolve", d, f"broadcast-{k}", [T(d, oblong(d, 2, 3, a).array / 4 + 2), oblong(d, 3, 2, b)], close(d, 3, 8))
         for tag, a, b in (("zero", np.zeros((2, 3)), np.ones((3, 1))), ("none", np.ones((0, 3)), np.ones((3, 1))), ("no-rhs", np.ones((2, 3)), np.ones((3, 0))), ("rows", np.ones((2, 3)), np.ones((2, 1))),

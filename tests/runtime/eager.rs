@@ -219,7 +219,7 @@ fn functions_of_a_library_are_called() {
     assert_eq!(node.build_outputs().unwrap().into_vec()[1].to_scalar::<i32>().unwrap(), 10);
     for (context, arguments, code, words) in [
         (&eager, vec![1.0f32], Code::InvalidArgument, "takes 2 arguments, not 1"),
-        (&plain, vec![1.0, 2.0], Code::NotFound, "there is no function `Shifted`"),
+        (&plain, vec![1.0, 2.0], Code::NotFound, "the graph has no function `Shifted`"),
     ] {
         let error = context.call(&shifted, arguments).unwrap_err();
         assert!(error.code() == code && error.message().contains(words), "{error}");

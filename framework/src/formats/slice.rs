@@ -157,33 +157,6 @@ impl TensorSlice {
     }
 }
 
-/// Two of these parts of a tensor of shape `shape` that have elements in common, if there are such; all lie in it. The time depends on
-/// how many parts lie beside each other along the axis that divides them most.
-pub(super) fn overlapping<'s>(slices: &[&'s TensorSlice], shape: &Shape) -> Option<[&'s TensorSlice; 2]> {
-    let starts = |axis: usize| {
-        let mut starts: Vec<usize> = slices.iter().map(|slice| slice.bounds(shape)[axis].0).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        starts.len()
-    };
-    let Some(axis) = (0..shape.rank()).max_by_key(|&axis| starts(axis)) else {
-        let [first, second, ..] = slices else { return None };
-        return Some([first, second]);
-    };
-    let mut sorted = slices.to_vec();
-    sorted.sort_by_key(|slice| slice.bounds(shape)[axis].0);
-    for (index, first) in sorted.iter().enumerate() {
-        let end = first.bounds(shape)[axis].1;
-        let beside = sorted[index + 1..].iter().take_while(|slice| slice.bounds(shape)[axis].0 < end);
-        for second in beside {
-            if first.overlap(second, shape).is_some() {
-                return Some([first, second]);
-            }
-        }
-    }
-    None
-}
-
 impl fmt::Display for TensorSlice {
     /// TensorFlow's notation: `0,2:-`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -309,20 +282,6 @@ mod tests {
             ("4 3,2", Code::Internal),
         ] {
             assert_eq!(parse_shape_and_slice(text).unwrap_err().code(), code, "{text}");
-        }
-    }
-
-    #[test]
-    fn parts_that_overlap_are_found() {
-        let shape = Shape::from([6, 4]);
-        let parts = |texts: &[&str]| texts.iter().map(|text| TensorSlice::parse(text).unwrap()).collect::<Vec<_>>();
-        for texts in [&["0,3:-", "3,3:-"][..], &["-:0,1", "-:1,3"], &["0,3:0,2", "0,3:2,2", "3,3:-"], &["-:-"]] {
-            assert!(overlapping(&parts(texts).iter().collect::<Vec<_>>(), &shape).is_none(), "{texts:?}");
-        }
-        for texts in
-            [&["0,3:-", "2,3:-"][..], &["-:-", "5,1:3,1"], &["0,3:0,2", "3,3:-", "2,2:1,1"], &["1,1:-", "-:2,1"]]
-        {
-            assert!(overlapping(&parts(texts).iter().collect::<Vec<_>>(), &shape).is_some(), "{texts:?}");
         }
     }
 

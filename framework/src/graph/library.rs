@@ -337,7 +337,7 @@ pub(crate) fn name_of(function: &FunctionDef) -> &str {
 }
 
 /// The names of a function and of those that are handed to it.
-fn functions_in(call: &FunctionRef) -> Vec<String> {
+pub(crate) fn functions_in(call: &FunctionRef) -> Vec<String> {
     let mut names = vec![call.name.clone()];
     let mut open: Vec<&AttrValue> = call.attrs.values().collect();
     while let Some(value) = open.pop() {

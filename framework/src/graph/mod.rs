@@ -91,7 +91,7 @@ use evaluate::Constants;
 use ids::Epochs;
 use library::Library;
 pub use library::called_functions;
-pub(crate) use library::name_of;
+pub(crate) use library::{functions_in, name_of};
 
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;

@@ -1,9 +1,9 @@
 //! The context in which a kernel is constructed for a node.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::memory::{MemoryType, NodeMemory, memory_without_plan};
 use super::{DeviceType, KernelDef};
@@ -58,6 +58,8 @@ pub struct Surroundings<'a> {
     pub node: Option<&'a dyn GraphNode>,
     /// The node's memory, made when it is first asked for.
     pub(crate) memory: &'a OnceCell<Option<NodeMemory>>,
+    /// Whether the kernel keeps the library.
+    pub(crate) keeps_library: &'a Cell<bool>,
 }
 
 /// What a graph says of a node besides what every kernel needs; looked up when it is asked for.
@@ -98,6 +100,18 @@ impl RawConstruction<'_> {
     pub fn surroundings(&self) -> Result<&Surroundings<'_>> {
         self.surroundings
             .ok_or_else(|| Error::failed_precondition("the kernel needs a session and is made without one"))
+    }
+
+    /// The functions of the session, for a kernel that looks them up when it runs, or whose outputs do. The session owns them: to own
+    /// them would be to own the session, whose resources may have what is made here.
+    ///
+    /// # Errors
+    /// As [`RawConstruction::surroundings`].
+    #[track_caller]
+    pub fn library(&self) -> Result<Weak<dyn FunctionLibrary>> {
+        let Surroundings { functions, keeps_library, .. } = self.surroundings()?;
+        keeps_library.set(true);
+        Ok(functions.whole().unwrap_or_else(|| Arc::downgrade(functions)))
     }
 
     /// The session's resources.

@@ -1,6 +1,7 @@
 //! `TensorProto` to [`Tensor`] and back.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -21,11 +22,11 @@ use crate::tensor::{ResourceHandle, Tensor, Variant, scratch};
 /// INVALID_ARGUMENT for an unknown dtype, a bad shape, or values that do not fit it; RESOURCE_EXHAUSTED if there is
 /// not enough memory. What is in a variant is found out by who asks for it: [`Variant::from_parts`].
 pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
-    from_proto(proto, 0)
+    from_proto(proto, 0, &Cell::new(MOST_EMPTY))
 }
 
-/// The tensor in a message, in so many variants.
-fn from_proto(proto: &TensorProto, depth: u32) -> Result<Tensor> {
+/// The tensor in a message, in so many variants; `lacking` is how many variants may still lack in the message around.
+fn from_proto(proto: &TensorProto, depth: u32, lacking: &Cell<usize>) -> Result<Tensor> {
     let dtype = DataType::from_number(proto.dtype)
         .ok_or_else(|| Error::invalid_argument(format!("a tensor has the unknown dtype {}", proto.dtype)))?;
     let shape = match &proto.tensor_shape {
@@ -42,19 +43,20 @@ fn from_proto(proto: &TensorProto, depth: u32) -> Result<Tensor> {
         DataType::Variant if !proto.tensor_content.is_empty() => {
             let content = &proto.tensor_content;
             let places = places_in_content(&shape, content)?;
-            let variant = |place: Range<usize>| variant_from_bytes(content.slice(place), depth);
+            let variant = |place: Range<usize>| variant_in_bytes(content.slice(place), depth, lacking);
             Tensor::from_vec(shape, scratch::collected_ok(places.into_iter().map(variant))?)
         }
         DataType::Variant => {
             // Those that lack hold nothing, and take memory all the same.
-            let lacking = shape.num_elements().saturating_sub(proto.variant_val.len());
-            if lacking > MOST_EMPTY {
-                let message = format!("a message of a few bytes is to be {lacking} variants that hold nothing");
+            let empty = shape.num_elements().saturating_sub(proto.variant_val.len());
+            let Some(left) = lacking.get().checked_sub(empty) else {
+                let message = format!("more than {MOST_EMPTY} variants lack in a message, which would hold nothing");
                 return Err(Error::resource_exhausted(message));
-            }
+            };
+            lacking.set(left);
             let mut tensor = Tensor::zeros(dtype, shape)?;
             for (element, proto) in tensor.as_mut_slice::<Variant>()?.iter_mut().zip(&proto.variant_val) {
-                *element = variant_from_proto(proto, depth)?;
+                *element = variant_from_proto(proto, depth, lacking)?;
             }
             Ok(tensor)
         }
@@ -172,7 +174,7 @@ fn handles(tensor: &Tensor) -> Result<Vec<ResourceHandleProto>> {
 /// of a graph around them included.
 const MOST_NESTED: u32 = 40;
 
-/// How many variants of a message may lack in it.
+/// How many variants may lack in a message, with those within others.
 const MOST_EMPTY: usize = 1 << 20;
 
 /// The message of a tensor that is in so many variants, in the fields of its dtype.
@@ -215,11 +217,15 @@ pub(crate) fn variant_to_bytes(variant: &Variant) -> Result<Vec<u8>> {
 /// # Errors
 /// INVALID_ARGUMENT for what is no message of a variant; otherwise as [`tensor_from_proto`].
 pub(crate) fn variant_from_bytes(bytes: Bytes, depth: u32) -> Result<Variant> {
-    let malformed = |error| Error::invalid_argument(format!("the message of a variant is malformed: {error}"));
-    variant_from_proto(&VariantTensorDataProto::decode(bytes).map_err(malformed)?, depth)
+    variant_in_bytes(bytes, depth, &Cell::new(MOST_EMPTY))
 }
 
-fn variant_from_proto(proto: &VariantTensorDataProto, depth: u32) -> Result<Variant> {
+fn variant_in_bytes(bytes: Bytes, depth: u32, lacking: &Cell<usize>) -> Result<Variant> {
+    let malformed = |error| Error::invalid_argument(format!("the message of a variant is malformed: {error}"));
+    variant_from_proto(&VariantTensorDataProto::decode(bytes).map_err(malformed)?, depth, lacking)
+}
+
+fn variant_from_proto(proto: &VariantTensorDataProto, depth: u32, lacking: &Cell<usize>) -> Result<Variant> {
     let VariantTensorDataProto { type_name, metadata, tensors } = proto;
     if type_name.is_empty() {
         if !metadata.is_empty() || !tensors.is_empty() {
@@ -230,7 +236,7 @@ fn variant_from_proto(proto: &VariantTensorDataProto, depth: u32) -> Result<Vari
     if depth >= MOST_NESTED {
         return Err(Error::resource_exhausted(format!("more than {MOST_NESTED} variants are in one another")));
     }
-    let tensors = scratch::collected_ok(tensors.iter().map(|tensor| from_proto(tensor, depth + 1)))?;
+    let tensors = scratch::collected_ok(tensors.iter().map(|tensor| from_proto(tensor, depth + 1, lacking)))?;
     Ok(Variant::from_parts(type_name, scratch::copied(metadata)?, tensors))
 }
 

@@ -37,21 +37,15 @@ pub(crate) fn derive(
 }
 
 impl Functions {
-    /// The functions that none of these is or calls.
-    pub(super) fn others(&self, names: &[&str]) -> HashSet<String> {
-        let graph = self.graph();
-        let called = graph.functions_called(names);
-        graph.function_names().into_iter().filter(|name| !called.contains(*name)).map(str::to_owned).collect()
-    }
-
-    /// Removes all functions but some, those that somebody holds, those that these call, and those that were derived of what stays;
-    /// returns the names of what went. Bodies of what stays keep their state.
+    /// Removes all functions but some, those that something holds or brought, those that all these call, and those that were derived
+    /// of what stays; returns the names of what went. Bodies of what stays keep their state.
     pub(super) fn retain(&self, names: &[&str]) -> HashSet<String> {
         let mut derived = lock(&self.derived);
+        // What is held from here on is looked for in what stays.
+        let holds = lock(&self.holds);
         let before = self.graph();
-        let mut others: Vec<String> = lock(&self.brought).keys().cloned().collect();
-        others.extend(lock(&self.holds).keys().cloned());
-        let mut kept: Vec<&str> = names.iter().copied().chain(others.iter().map(String::as_str)).collect();
+        let also: Vec<String> = lock(&self.brought).keys().chain(holds.keys()).cloned().collect();
+        let mut kept: Vec<&str> = names.iter().copied().chain(also.iter().map(String::as_str)).collect();
         let mut open: Vec<&Derived> = derived.values().collect();
         let mut reached = before.functions_called(&kept);
         // What is derived may be of what was derived.
@@ -71,11 +65,14 @@ impl Functions {
         }
         let mut after = before.without_nodes();
         after.retain_functions(&reached);
-        derived.retain(|_, derived| derived.calls.iter().all(|call| reached.contains(call)));
+        let went = |derived: &Derived| !derived.calls.iter().all(|call| reached.contains(call));
+        let went: Vec<_> = derived.extract_if(|_, derived| went(derived)).collect();
         let names = before.function_names().into_iter();
         let gone = names.filter(|name| !reached.contains(*name)).map(str::to_owned).collect();
         *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(after);
-        drop(derived);
+        drop((holds, derived));
+        // What goes may hold functions.
+        drop(went);
         self.drop_bodies(&gone);
         gone
     }

@@ -17,7 +17,7 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Advice, Error, Result, shortened};
-use crate::graph::{FunctionBody, Graph, Output, name_of};
+use crate::graph::{FunctionBody, Graph, Output, functions_in, name_of};
 use crate::optimize::{Ends, Optimizer};
 use crate::proto::{self, FunctionDef};
 use crate::step::{BoxFuture, Function, FunctionLibrary, HeldFunction, Holds, SessionContext, Step, lock};
@@ -153,6 +153,11 @@ impl Functions {
             preparing: Turns::default(),
             specialized: Arc::default(),
         })
+    }
+
+    /// Whether something holds a function.
+    pub(super) fn are_held(&self) -> bool {
+        !lock(&self.holds).is_empty()
     }
 
     /// The functions that there are now.
@@ -313,8 +318,14 @@ impl FunctionLibrary for Functions {
         Some(self.own.clone())
     }
 
-    fn hold(&self, name: &str) -> Option<HeldFunction> {
-        Some(HeldFunction::new(name, &self.holds))
+    fn hold(&self, call: &FunctionRef) -> Result<Option<HeldFunction>> {
+        let held = HeldFunction::new(functions_in(call), &self.holds);
+        // Who removes functions looks at the holds, and has them locked until the others are gone.
+        let graph = self.graph();
+        match held.names().iter().find(|name| !graph.has_function(name)) {
+            None => Ok(Some(held)),
+            Some(name) => Err(Error::not_found(format!("function `{name}` was removed"))),
+        }
     }
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
@@ -367,8 +378,8 @@ impl FunctionLibrary for Scope {
         Some(self.shared.clone())
     }
 
-    fn hold(&self, name: &str) -> Option<HeldFunction> {
-        self.shared.upgrade()?.hold(name)
+    fn hold(&self, call: &FunctionRef) -> Result<Option<HeldFunction>> {
+        self.shared.upgrade().ok_or_else(outlived)?.hold(call)
     }
 
     fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {

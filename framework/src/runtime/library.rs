@@ -68,39 +68,6 @@ pub fn graph_function(
 }
 
 impl Functions {
-    /// Removes a function; returns its name and those of the functions that come to call it, whose bodies are dropped, too: they fail
-    /// from now on. `None` if there is no such function.
-    pub(super) fn remove(&self, name: &str) -> Option<HashSet<String>> {
-        let mut gone = HashSet::from([name.to_owned()]);
-        {
-            let mut derived = lock(&self.derived);
-            let before = self.graph();
-            before.function_def(name)?;
-            lock(&self.brought).remove(name);
-            self.remove_with_derived(&mut gone, &mut derived);
-            let calls_gone = |caller: &&str| before.functions_called(&[*caller]).iter().any(|call| gone.contains(call));
-            let callers: Vec<&str> = before.function_names().into_iter().filter(calls_gone).collect();
-            gone.extend(callers.into_iter().map(str::to_owned));
-        }
-        self.drop_bodies(&gone);
-        Some(gone)
-    }
-
-    /// Removes functions, what was derived of them, and what was derived of that.
-    fn remove_with_derived(&self, gone: &mut HashSet<String>, derived: &mut HashMap<Vec<u8>, Derived>) {
-        while let Some(added) = {
-            let of_gone = |derived: &Derived| derived.calls.iter().any(|call| gone.contains(call));
-            let added: Vec<String> =
-                derived.extract_if(|_, derived| of_gone(derived)).flat_map(|(_, derived)| derived.added).collect();
-            (!added.is_empty()).then_some(added)
-        } {
-            gone.extend(added);
-        }
-        let mut others = Graph::clone(&self.graph());
-        gone.iter().for_each(|name| _ = others.remove_function(name));
-        *self.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(others);
-    }
-
     /// Adds the functions of a graph that are not there yet; renames those, in the graph too, whose names others have.
     fn bring(&self, def: &mut GraphDef) -> Result<Option<BroughtFunctions>> {
         let Some(library) = &def.library else { return Ok(None) };
@@ -150,7 +117,18 @@ impl Drop for BroughtFunctions {
             if gone.is_empty() {
                 return;
             }
-            functions.remove_with_derived(&mut gone, &mut derived);
+            // What was derived of them goes, too, and what was derived of that.
+            while let Some(added) = {
+                let of_gone = |derived: &Derived| derived.calls.iter().any(|call| gone.contains(call));
+                let added: Vec<String> =
+                    derived.extract_if(|_, derived| of_gone(derived)).flat_map(|(_, derived)| derived.added).collect();
+                (!added.is_empty()).then_some(added)
+            } {
+                gone.extend(added);
+            }
+            let mut others = Graph::clone(&functions.graph());
+            gone.iter().for_each(|name| _ = others.remove_function(name));
+            *functions.graph.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(others);
         }
         functions.drop_bodies(&gone);
     }

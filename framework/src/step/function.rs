@@ -34,26 +34,34 @@ pub trait Function: Send + Sync {
 /// How often each function of a library is held.
 pub(crate) type Holds = Arc<Mutex<HashMap<String, usize>>>;
 
-/// Has a function stay in its library; see [`FunctionLibrary::hold`].
+/// Has a function stay in its library, with those that its attrs name; see [`FunctionLibrary::hold`].
 pub struct HeldFunction {
-    name: String,
+    names: Vec<String>,
     holds: Holds,
 }
 
 impl HeldFunction {
-    pub(crate) fn new(name: &str, holds: &Holds) -> HeldFunction {
-        *lock(holds).entry(name.to_owned()).or_default() += 1;
-        HeldFunction { name: name.to_owned(), holds: holds.clone() }
+    pub(crate) fn new(names: Vec<String>, holds: &Holds) -> HeldFunction {
+        let mut counts = lock(holds);
+        names.iter().for_each(|name| *counts.entry(name.clone()).or_default() += 1);
+        drop(counts);
+        HeldFunction { names, holds: holds.clone() }
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
     }
 }
 
 impl Drop for HeldFunction {
     fn drop(&mut self) {
-        let mut holds = lock(&self.holds);
-        if let Some(count) = holds.get_mut(&self.name) {
-            *count -= 1;
-            if *count == 0 {
-                holds.remove(&self.name);
+        let mut counts = lock(&self.holds);
+        for name in &self.names {
+            if let Some(count) = counts.get_mut(name) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(name);
+                }
             }
         }
     }
@@ -89,11 +97,14 @@ pub trait FunctionLibrary: Any + Send + Sync {
         None
     }
 
-    /// Has the function of this name, and what it calls, stay in the library for as long as somebody has what is returned: for
-    /// who instantiates it later. `None` if no function of the library goes while its session is there.
-    fn hold(&self, name: &str) -> Option<HeldFunction> {
-        let _ = name;
-        None
+    /// Has the function that `call` names, and what it calls, stay in the library for as long as somebody has what is returned: for
+    /// values that instantiate it later. `None` if the library's functions stay in any case.
+    ///
+    /// # Errors
+    /// NOT_FOUND if it went already.
+    fn hold(&self, call: &FunctionRef) -> Result<Option<HeldFunction>> {
+        let _ = call;
+        Ok(None)
     }
 
     /// Whether result `index` of the function that `call` names is argument `index` in every call, as far as that is known.

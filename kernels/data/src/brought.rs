@@ -24,9 +24,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn of(ctx: &RawConstruction<'_>) -> Result<Place> {
-        let functions = ctx.surroundings()?.functions;
-        let library = functions.whole().unwrap_or_else(|| Arc::downgrade(functions));
-        Ok(Place { library, device: ctx.device_name().to_owned() })
+        Ok(Place { library: ctx.library()?, device: ctx.device_name().to_owned() })
     }
 
     /// The dataset that an output of a graph is, which is fed these.

@@ -404,7 +404,7 @@ fn choose_fastest_branch(
     let mut others = tensors(ctx, "other_arguments")?.into_iter();
     let branches = state.branches.iter().zip(&state.lengths);
     let branches = branches.map(|(branch, &length)| Closure::with(branch, others.by_ref().take(length).collect()));
-    let branches = branches.collect();
+    let branches = branches.collect::<Result<_>>()?;
     let head = Head::above(&state.spec, [&input])?;
     set_dataset(ctx, Branches { head, input, branches, elements: state.elements, numerator, denominator })
 }

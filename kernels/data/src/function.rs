@@ -18,8 +18,6 @@ pub(crate) struct Captured {
     /// The session owns it. To hold it would hold the session, whose resources may hold this.
     library: Weak<dyn FunctionLibrary>,
     device: String,
-    /// Has the library keep the function.
-    _held: Option<HeldFunction>,
 }
 
 impl Captured {
@@ -36,10 +34,7 @@ impl Captured {
     /// # Errors
     /// NOT_FOUND if the graph has none of that name.
     pub(crate) fn of(ctx: &RawConstruction<'_>, call: FunctionRef) -> Result<Arc<Captured>> {
-        let surroundings = ctx.surroundings()?;
-        let library = surroundings.functions.whole().unwrap_or_else(|| Arc::downgrade(surroundings.functions));
-        let _held = surroundings.functions.hold(&call.name);
-        let captured = Captured { call, library, device: ctx.device_name().to_owned(), _held };
+        let captured = Captured { call, library: ctx.library()?, device: ctx.device_name().to_owned() };
         captured.instantiate()?;
         Ok(Arc::new(captured))
     }
@@ -49,15 +44,18 @@ impl Captured {
     /// # Errors
     /// NOT_FOUND if there is no such function any more; FAILED_PRECONDITION if its session has ended.
     pub(crate) fn instantiate(&self) -> Result<Arc<dyn Function>> {
-        let Some(library) = self.library.upgrade() else {
-            bail!(
-                FailedPrecondition,
+        self.library()?.instantiate(&self.call, &self.device)
+    }
+
+    fn library(&self) -> Result<Arc<dyn FunctionLibrary>> {
+        let gone = || {
+            Error::failed_precondition(format!(
                 "the dataset calls function `{}`, and the session is gone that the function belongs to: keep that \
                  session as long as iterators over its datasets are used",
                 self.call.name
-            );
+            ))
         };
-        library.instantiate(&self.call, &self.device)
+        self.library.upgrade().ok_or_else(gone)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -69,17 +67,23 @@ impl Captured {
 pub(crate) struct Closure {
     function: Arc<Captured>,
     captures: Vec<Tensor>,
+    /// Has the library keep the function as long as there is a dataset that calls it.
+    _held: Option<HeldFunction>,
 }
 
 impl Closure {
     /// The function with the values that the list input of this name has.
     pub(crate) fn new(function: &Arc<Captured>, ctx: &RawContext<'_>, captures: &str) -> Result<Closure> {
-        Ok(Closure::with(function, tensors(ctx, captures)?))
+        Closure::with(function, tensors(ctx, captures)?)
     }
 
     /// The function with these values.
-    pub(crate) fn with(function: &Arc<Captured>, captures: Vec<Tensor>) -> Closure {
-        Closure { function: function.clone(), captures }
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such function any more; FAILED_PRECONDITION if its session has ended.
+    pub(crate) fn with(function: &Arc<Captured>, captures: Vec<Tensor>) -> Result<Closure> {
+        let _held = function.library()?.hold(&function.call)?;
+        Ok(Closure { function: function.clone(), captures, _held })
     }
 
     /// What the function makes of arguments.

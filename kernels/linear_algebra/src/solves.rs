@@ -236,12 +236,14 @@ fn banded_triangular_solve<T: Scalar>(
     }
     let (repeated, [[bands, n], [rhs_rows, k]]) = Repeated::of(ctx)?;
     ensure!(n == rhs_rows, InvalidArgument, "In[0] mismatch In[1] shape: {n} vs. {rhs_rows}");
-    ensure!(bands <= n, InvalidArgument, "Number of bands {bands} cannot exceed the size of the matrix {n}");
+    // Of more diagonals than rows the first count if the matrix is lower, or else the last: the others lie outside of it.
+    let within = bands.min(n);
+    let first = if attrs.lower { 0 } else { (bands - within) * n };
     let (matrix, rhs) = (ctx.input_at(0)?.as_slice::<T>()?, ctx.input_at(1)?.as_slice::<T>()?);
     let mut output = ctx.allocate_output_at(0, repeated.shape([n, k]))?;
     let count = repeated.output.num_elements();
-    each(ctx, pieces(output.as_mut_slice::<T>()?, count), cubic(n, bands, k), |i, target| {
-        let diagonals = part(matrix, repeated.place(0, i), bands * n);
+    each(ctx, pieces(output.as_mut_slice::<T>()?, count), cubic(n, within, k), |i, target| {
+        let diagonals = &part(matrix, repeated.place(0, i), bands * n)[first..first + within * n];
         let banded = Banded { diagonals, n, lower: attrs.lower, adjoint: attrs.adjoint };
         ensure!(banded.is_invertible(), InvalidArgument, "Input matrix is not invertible.");
         target.copy_from_slice(part(rhs, repeated.place(1, i), n * k));

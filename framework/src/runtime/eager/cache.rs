@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::prepared::Prepared;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::graph::{ComputedOutput, NodeInput, NodeRequest, Operand};
+use crate::runtime::functions::Functions;
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -153,15 +154,14 @@ impl KeyWriter {
     }
 }
 
-/// Kernels that are ready to run, all made with one state of the registry.
-#[derive(Default)]
+/// Kernels that are ready to run, all made with one state of the registry, and the functions that they call.
 pub(super) struct KernelCache(RwLock<Kernels>);
 
-#[derive(Default)]
 struct Kernels {
+    functions: Arc<Functions>,
+    /// Those in whose place others are, and that something still needs.
+    former: Vec<Arc<Functions>>,
     generation: u64,
-    /// How often functions were removed.
-    removals: u64,
     by_key: HashMap<Key, Arc<Prepared>>,
     /// How many of them have no state.
     stateless: usize,
@@ -191,6 +191,11 @@ impl Kernels {
 }
 
 impl KernelCache {
+    pub(super) fn new(functions: Arc<Functions>) -> KernelCache {
+        let (former, by_key) = (Vec::new(), HashMap::new());
+        KernelCache(RwLock::new(Kernels { functions, former, generation: 0, by_key, stateless: 0 }))
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Kernels> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,16 +204,33 @@ impl KernelCache {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often functions were removed: what [`KernelCache::insert`] wants to know of a kernel that is made from here on.
-    pub(super) fn removals(&self) -> u64 {
-        self.read().removals
+    /// The functions that kernels call.
+    pub(super) fn functions(&self) -> Arc<Functions> {
+        self.read().functions.clone()
+    }
+
+    /// Puts functions in the place of others, and drops the kernels that call some. The others stay as long as something holds one.
+    pub(super) fn set_functions(&self, functions: Arc<Functions>) {
+        let dropped = {
+            let mut kernels = self.write();
+            let replaced = std::mem::replace(&mut kernels.functions, functions);
+            kernels.former.push(replaced);
+            let former = kernels.former.extract_if(.., |functions| !functions.are_held()).collect::<Vec<_>>();
+            let all = std::mem::take(&mut kernels.by_key);
+            let (calling, others): (HashMap<_, _>, HashMap<_, _>) =
+                all.into_iter().partition(|(_, kernel)| kernel.calls_functions());
+            kernels.stateless = others.values().filter(|kernel| !kernel.is_stateful()).count();
+            kernels.by_key = others;
+            (calling, former)
+        };
+        // A kernel that goes may ask for the functions.
+        drop(dropped);
     }
 
     /// Drops the kernels that call functions of these names.
     pub(super) fn forget_calls(&self, names: &HashSet<String>) {
         let dropped: Vec<Arc<Prepared>> = {
             let mut kernels = self.write();
-            kernels.removals += 1;
             let going = |kernel: &Prepared| kernel.called().any(|function| names.contains(&function.name));
             let dropped: Vec<_> =
                 kernels.by_key.extract_if(|_, kernel| going(kernel)).map(|(_, kernel)| kernel).collect();
@@ -228,10 +250,16 @@ impl KernelCache {
     }
 
     /// Keeps a kernel, unless another thread was faster: all calls share the one that is kept. One that calls functions is not
-    /// kept if some were removed since it was made, before which there had been so many `removals`.
-    pub(super) fn insert(&self, key: Key, prepared: Arc<Prepared>, generation: u64, removals: u64) -> Arc<Prepared> {
+    /// kept if `functions`, which it was made with, are others by now.
+    pub(super) fn insert(
+        &self,
+        key: Key,
+        prepared: Arc<Prepared>,
+        generation: u64,
+        functions: &Arc<Functions>,
+    ) -> Arc<Prepared> {
         let mut kernels = self.write();
-        if prepared.calls_functions() && removals != kernels.removals {
+        if prepared.calls_functions() && !Arc::ptr_eq(functions, &kernels.functions) {
             return prepared;
         }
         if kernels.generation < generation {

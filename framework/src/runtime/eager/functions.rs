@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{EagerContext, Shared};
+use super::{EagerContext, library};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::proto::FunctionDef;
+use crate::step::lock;
 
 impl EagerContext {
     /// The functions that can be called, as the library of a graph without nodes.
     pub fn function_library(&self) -> Arc<Graph> {
-        self.shared.functions.graph()
+        self.shared.kernels.functions().graph()
     }
 
     /// Adds functions to those that can be called. One that is there already, and is the same, stays; if one cannot be added,
@@ -19,29 +20,32 @@ impl EagerContext {
     /// # Errors
     /// INVALID_ARGUMENT for one without a name, and one whose name another function or an op has.
     pub fn add_functions(&self, functions: &[FunctionDef]) -> Result<()> {
-        self.shared.functions.add(functions)
+        let _turn = lock(&self.shared.changing);
+        self.shared.kernels.functions().add(functions)
     }
 
-    /// Removes a function, and drops the kernels that come to call it, with the state that these keep. Calls that run go on.
+    /// Removes a function, and drops the kernels that call functions, with the state that these keep. Calls that run go on, and
+    /// datasets keep the functions that they call.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is no such function.
     pub fn remove_function(&self, name: &str) -> Result<()> {
-        let Some(gone) = self.shared.functions.remove(name) else {
+        let _turn = lock(&self.shared.changing);
+        let mut graph = Graph::clone(&self.function_library());
+        if !graph.remove_function(name) {
             return Err(Error::invalid_argument(format!("Tried to remove non-existent function '{name}'.")));
-        };
-        self.shared.kernels.forget_calls(&gone);
+        }
+        self.shared.kernels.set_functions(library(&graph, self.devices(), self.session()));
         Ok(())
     }
 
-    /// Removes all functions but some, those that they call, what was derived of these for gradients, and what values need that
-    /// call functions, such as datasets: for programs that make functions as they go. Kernels of what `names` reach keep their
-    /// state; calls that run go on.
+    /// Removes all functions but some, those that datasets call, what these call, and what was derived of all these for gradients: for
+    /// programs that make functions as they go. Kernels of what stays keep their state; calls that run go on. What a function that goes
+    /// held goes with the next call.
     pub fn retain_functions(&self, names: &[&str]) {
-        let Shared { functions, kernels, .. } = &*self.shared;
-        // A kernel that is only kept for the next call does not keep what it calls.
-        kernels.forget_calls(&functions.others(names));
-        kernels.forget_calls(&functions.retain(names));
+        let _turn = lock(&self.shared.changing);
+        let gone = self.shared.kernels.functions().retain(names);
+        self.shared.kernels.forget_calls(&gone);
     }
 
     /// Begins a step: resources that go with a step, such as the arrays that `TensorArrayV2` names, stay until every step that

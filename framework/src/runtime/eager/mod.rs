@@ -8,7 +8,7 @@ mod steps;
 mod trace;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 
@@ -59,12 +59,13 @@ pub struct EagerContext {
 struct Shared {
     registry: Arc<Registry>,
     devices: Arc<[Arc<dyn Device>]>,
-    functions: Arc<Functions>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
     ends: Arc<EndsSession>,
     trace: EagerTrace,
     steps: EagerSteps,
+    /// Held by whoever adds or removes functions.
+    changing: Mutex<()>,
 }
 
 impl EagerContext {
@@ -112,13 +113,10 @@ impl EagerContext {
 
     /// A context with the registry of a graph, and its functions.
     fn of(graph: &Graph, devices: Arc<[Arc<dyn Device>]>, ends: Arc<EndsSession>) -> EagerContext {
-        let (kernels, trace, steps) = (KernelCache::default(), EagerTrace::default(), EagerSteps::default());
         let (registry, session) = (graph.registry().clone(), ends.0.clone());
-        let mut places = devices.to_vec();
-        add_host(&mut places);
-        let optimizer = Optimizer::from_env();
-        let functions = Functions::library(graph, &places.into(), &session, true, &optimizer, CALL_DEPTH);
-        let shared = Arc::new(Shared { registry, devices, functions, kernels, session, ends, trace, steps });
+        let kernels = KernelCache::new(library(graph, &devices, &session));
+        let (trace, steps, changing) = (EagerTrace::default(), EagerSteps::default(), Mutex::default());
+        let shared = Arc::new(Shared { registry, devices, kernels, session, ends, trace, steps, changing });
         EagerContext { shared, cancellation: None }
     }
 
@@ -159,7 +157,7 @@ impl EagerContext {
 
     /// The functions that can be called.
     pub(crate) fn functions(&self) -> Arc<dyn FunctionLibrary> {
-        self.shared.functions.clone()
+        self.shared.kernels.functions()
     }
 
     /// How many kernels are kept.
@@ -299,18 +297,31 @@ impl EagerContext {
         let given = request.inputs.iter().map(|input| Given::new(input, type_of)).collect();
         let name = request.name.as_deref().unwrap_or(&op.name);
         let faults = std::mem::take(&mut request.faults);
-        let removals = shared.kernels.removals();
-        let functions: Arc<dyn FunctionLibrary> = shared.functions.clone();
-        let prepared = match prepare(shared, device, (&op.name, name), given, request.attrs.clone(), faults, &functions)
-        {
+        let functions = shared.kernels.functions();
+        let prepared = match prepare(
+            shared,
+            device,
+            (&op.name, name),
+            given,
+            request.attrs.clone(),
+            faults,
+            &(functions.clone() as Arc<dyn FunctionLibrary>),
+        ) {
             Ok(prepared) => Arc::new(prepared),
             Err(error) => return Err(error.at_node(name, &op.name, device.name())),
         };
         Ok(match key {
-            Some(key) => shared.kernels.insert(key, prepared, generation, removals),
+            Some(key) => shared.kernels.insert(key, prepared, generation, &functions),
             None => prepared,
         })
     }
+}
+
+/// The functions of a graph, which run on these devices, and on the host.
+fn library(graph: &Graph, devices: &[Arc<dyn Device>], session: &Arc<SessionContext>) -> Arc<Functions> {
+    let mut devices = devices.to_vec();
+    add_host(&mut devices);
+    Functions::library(graph, &devices.into(), session, true, &Optimizer::from_env(), CALL_DEPTH)
 }
 
 /// Checks the node and makes its kernel.

@@ -1,5 +1,6 @@
 //! An op with certain dtypes and attrs, ready to run.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -30,7 +31,7 @@ pub(crate) struct Prepared {
     kernel: Arc<dyn DynKernel>,
     /// What is in host memory, if the device has its own.
     slots: Option<HostSlots>,
-    /// The functions that the kernel calls, if it calls some: a call outlives their removal.
+    /// The functions that the kernel calls or looks up, if it does: a call outlives their removal.
     functions: Option<Arc<dyn FunctionLibrary>>,
     #[cfg(debug_assertions)]
     inferred: Option<Box<crate::shape_inference::Inferred>>,
@@ -90,6 +91,7 @@ impl Prepared {
             graph_def_version: GRAPH_DEF_VERSION,
             node: None,
             memory: &std::cell::OnceCell::new(),
+            keeps_library: &Cell::default(),
         };
         let kernel = def.make(&RawConstruction {
             node,
@@ -101,7 +103,8 @@ impl Prepared {
             constants: &[],
             surroundings: Some(&surroundings),
         })?;
-        let functions = attrs.iter().any(|(_, value)| calls(value)).then(|| functions.clone());
+        let needs_them = surroundings.keeps_library.get() || attrs.iter().any(|(_, value)| calls(value));
+        let functions = needs_them.then(|| functions.clone());
         let slots = device.has_own_memory().then(|| def.host_slots(op, &signature));
         Ok(Prepared {
             op,
@@ -125,7 +128,7 @@ impl Prepared {
         self.op.is_stateful && !names_resource
     }
 
-    /// Whether the kernel calls functions.
+    /// Whether the kernel calls functions, or looks some up.
     pub(super) fn calls_functions(&self) -> bool {
         self.functions.is_some()
     }

@@ -1,5 +1,6 @@
 //! What every step from a graph to a plan asks: the graph, where its nodes come from and run, and their kernels.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -152,6 +153,7 @@ impl Context<'_> {
             device: device.device_type(),
             constants,
             surroundings: Some(&Surroundings {
+                keeps_library: &Cell::default(),
                 session: self.options.session,
                 functions: self.options.functions,
                 device,

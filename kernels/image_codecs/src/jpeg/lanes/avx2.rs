@@ -1,7 +1,7 @@
 //! The operations on two eights at once in AVX2, whose instructions treat halves of registers alike.
 //!
-//! # Safety
-//! The values are for functions of processors that have AVX2: [`super::widest_lanes`] makes these, and asks the processor first.
+//! Whoever makes such a value has asked the processor ([`super::are_two`]), as functions of [`super::widest_lanes`] do: nothing else can
+//! be done with the type.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use super::{Lanes, WideLanes};
 
 macro_rules! avx2 {
     ($body:expr) => {
-        // SAFETY: the module's users are compiled for AVX2 and run where it is; no instruction accesses memory.
+        // SAFETY: whoever has or makes a value runs where AVX2 is; no instruction accesses memory.
         unsafe { $body }
     };
 }
