@@ -103,6 +103,8 @@ fn sequences(eager: &EagerContext, choice: usize, bytes: &[u8]) {
 /// Variants, by each op that reads what is in them, before others ask for it and after.
 fn variants(eager: &EagerContext, choice: usize, variants: Tensor) {
     let dtype = [DataType::Float, DataType::Int64, DataType::String, DataType::Int32, DataType::Variant][choice % 5];
+    // Elements of lists and optionals may be variants, those of ragged and sparse tensors not.
+    let number = if dtype == DataType::Variant { DataType::Double } else { dtype };
     let read = |op, attrs, rest: &[Tensor]| run(eager, op, attrs, [&[variants.clone()], rest].concat());
     let shape = Tensor::scalar(-1i32);
     let element = || ("element_dtype", dtype.into());
@@ -116,7 +118,7 @@ fn variants(eager: &EagerContext, choice: usize, variants: Tensor) {
     let ragged = vec![
         ("input_ragged_rank", (rank - 1).into()),
         ("output_ragged_rank", (rank + variants.rank() as i64 - 1).max(0).into()),
-        ("Tvalues", dtype.into()),
+        ("Tvalues", number.into()),
         ("Tsplits", if choice < 128 { DataType::Int64 } else { DataType::Int32 }.into()),
     ];
     read("RaggedTensorFromVariant", ragged, &[]);
@@ -128,12 +130,16 @@ fn variants(eager: &EagerContext, choice: usize, variants: Tensor) {
     read("OptionalGetValue", got, &[]);
     read("TensorListLength", vec![], &[]);
     read("TensorListStack", vec![element()], std::slice::from_ref(&shape));
-    read("TensorListConcatV2", vec![element(), ("shape_type", DataType::Int32.into())], &[shape.clone(), Tensor::zeros(DataType::Int64, [0]).expect("a tensor")]);
+    read(
+        "TensorListConcatV2",
+        vec![element(), ("shape_type", DataType::Int32.into())],
+        &[shape.clone(), Tensor::zeros(DataType::Int64, [0]).expect("a tensor")],
+    );
     read("TensorListGetItem", vec![element()], &[Tensor::scalar(rank as i32), shape]);
     for pushed in read("TensorListPushBack", vec![element()], &[Tensor::zeros(dtype, [2]).expect("a tensor")]) {
         run(eager, "SerializeTensor", vec![("T", DataType::Variant.into())], vec![pushed]);
     }
-    read("DeserializeSparse", vec![("Tserialized", DataType::Variant.into()), ("dtype", dtype.into())], &[]);
+    read("DeserializeSparse", vec![("Tserialized", DataType::Variant.into()), ("dtype", number.into())], &[]);
     both();
 }
 
