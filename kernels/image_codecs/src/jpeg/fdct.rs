@@ -1,18 +1,16 @@
 //! From samples to coefficients: libjpeg's accurate transform, which is Loeffler's, Ligtenberg's and Moschytz's (ICASSP 1989), and
 //! its rounding.
 
-use kernlink_kernels_common::vector::widest;
-
 use super::header::Quantizers;
 use super::idct::Block;
-use super::lanes::{Eight, Lanes, WideLanes};
+use super::lanes::{Eight, Lanes, WideLanes, widest_lanes};
 
 /// The bits of fraction of the constants.
 const FRACTION: i32 = 13;
 
-/// One pass over eight columns at once, of which `even` says how sums without a constant are scaled. The others lose `BITS` bits.
+/// One pass over eight columns of each block at once, of which `even` says how sums without a constant are scaled. The others lose `BITS` bits.
 #[inline(always)]
-fn pass<const BITS: i32>(x: [Eight; 8], even: impl Fn(Eight) -> Eight) -> [Eight; 8] {
+fn pass<L: Lanes<N>, const N: usize, const BITS: i32>(x: [L; 8], even: impl Fn(L) -> L) -> [L; 8] {
     let sum = |a: usize, b: usize| x[a].add(x[b]);
     let (s0, s1, s2, s3) = (sum(0, 7), sum(1, 6), sum(2, 5), sum(3, 4));
     let difference = |a: usize, b: usize| x[a].sub(x[b]);
@@ -34,28 +32,46 @@ fn pass<const BITS: i32>(x: [Eight; 8], even: impl Fn(Eight) -> Eight) -> [Eight
     ]
 }
 
-widest! {
+widest_lanes! {
     /// Writes the coefficients of a row of blocks, whose samples a strip of eight lines of `width` samples holds, divided.
-    pub(crate) fn transform(strip: &[u8], width: usize, divisors: &Divisors, blocks: &mut [Block]) {
-        for (column, block) in blocks.iter_mut().enumerate() {
-            coefficients(strip, column * 8, width, divisors, block);
+    pub(crate) fn transform<L, N>(strip: &[u8], width: usize, divisors: &Divisors, blocks: &mut [Block]) {
+        let (several, rest) = blocks.as_chunks_mut::<N>();
+        let first = several.len() * N;
+        for (at, blocks) in several.iter_mut().enumerate() {
+            coefficients::<L, N>(strip, at * N * 8, width, divisors, blocks);
+        }
+        for (at, blocks) in rest.as_chunks_mut::<1>().0.iter_mut().enumerate() {
+            coefficients::<Eight, 1>(strip, (first + at) * 8, width, divisors, blocks);
         }
     }
 }
 
-/// Writes the coefficients of a block whose samples `plane` holds from `at` on, divided.
+/// Line `y` of blocks beside each other. Without closures, which the compiler leaves as calls.
 #[inline(always)]
-fn coefficients(plane: &[u8], at: usize, stride: usize, divisors: &Divisors, block: &mut Block) {
-    let samples: [Eight; 8] = std::array::from_fn(|y| {
-        let row = plane[at + y * stride..].first_chunk();
-        Eight::centred([*row.expect("a strip holds whole blocks")])
-    });
+fn line<L: Lanes<N>, const N: usize>(plane: &[u8], at: usize, stride: usize, y: usize) -> L {
+    let samples = plane[at + y * stride..].as_chunks::<8>().0.first_chunk::<N>();
+    L::centred(*samples.expect("a strip holds whole blocks"))
+}
+
+/// Writes the coefficients of blocks beside each other whose samples `plane` holds from `at` on, divided.
+#[inline(always)]
+fn coefficients<L: Lanes<N>, const N: usize>(
+    plane: &[u8],
+    at: usize,
+    stride: usize,
+    divisors: &Divisors,
+    blocks: &mut [Block; N],
+) {
+    let line = |y| line(plane, at, stride, y);
+    let samples: [L; 8] = [line(0), line(1), line(2), line(3), line(4), line(5), line(6), line(7)];
     // Sums are kept four times as large between the passes.
-    let x = pass::<{ FRACTION - 2 }>(Eight::transposed(samples), |x| x.left::<2>());
-    let two = Eight::all(2);
-    let x = pass::<{ FRACTION + 2 }>(Eight::transposed(x), |x| x.add(two).right::<2>());
-    for (k, (row, x)) in block.as_chunks_mut::<8>().0.iter_mut().zip(x).enumerate() {
-        [*row] = divisors.divide(k, x).array();
+    let x = pass::<L, N, { FRACTION - 2 }>(L::transposed(samples), |x| x.left::<2>());
+    let two = L::all(2);
+    let x = pass::<L, N, { FRACTION + 2 }>(L::transposed(x), |x| x.add(two).right::<2>());
+    for (k, x) in x.into_iter().enumerate() {
+        for (block, quotients) in blocks.iter_mut().zip(divisors.divide(k, x).array()) {
+            block.as_chunks_mut::<8>().0[k] = quotients;
+        }
     }
 }
 
@@ -67,9 +83,9 @@ pub(crate) struct Divisors {
 /// What a row is divided by: half of it, its inverse, and by what that is too large.
 #[derive(Clone, Copy)]
 struct Row {
-    halves: Eight,
-    inverses: Eight,
-    scales: Eight,
+    halves: [i16; 8],
+    inverses: [i16; 8],
+    scales: [i16; 8],
 }
 
 impl Divisors {
@@ -82,24 +98,41 @@ impl Divisors {
             let bits = if divisor.is_power_of_two() { divisor.ilog2() - 1 } else { divisor.ilog2() };
             [divisor / 2, (1u32 << (16 + bits)).div_ceil(divisor), 1 << (16 - bits)].map(|x| x as i16)
         });
-        let row = |k: usize, number: usize| Eight::each(std::array::from_fn(|x| numbers[k * 8 + x][number]));
+        let row = |k: usize, number: usize| std::array::from_fn(|x| numbers[k * 8 + x][number]);
         let rows = |k| Row { halves: row(k, 0), inverses: row(k, 1), scales: row(k, 2) };
         Divisors { rows: std::array::from_fn(rows) }
     }
 
-    /// The quotients of row `k`, rounded to the nearest and halves away from 0.
+    /// The quotients of row `k` of each block, rounded to the nearest and halves away from 0.
     #[inline(always)]
-    fn divide(&self, k: usize, x: Eight) -> Eight {
+    fn divide<L: Lanes<N>, const N: usize>(&self, k: usize, x: L) -> L {
         let Row { halves, inverses, scales } = self.rows[k];
         let sign = x.right::<15>();
-        let dividend = x.xor(sign).sub(sign).add(halves);
-        dividend.high_product_unsigned(inverses).high_product_unsigned(scales).xor(sign).sub(sign)
+        let dividend = x.xor(sign).sub(sign).add(L::each(halves));
+        dividend.high_product_unsigned(L::each(inverses)).high_product_unsigned(L::each(scales)).xor(sign).sub(sign)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_blocks_have_the_coefficients_of_each() {
+        let mut state = 1u64;
+        let strip: [u8; 8 * 56] = std::array::from_fn(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Between the ends, and at them.
+            if state >> 62 == 0 { (state >> 61) as u8 * 255 } else { (state >> 40) as u8 }
+        });
+        let divisors = Divisors::new(&std::array::from_fn(|k| 1 + k as u16 % 41));
+        let (mut found, mut expected) = ([[0; 64]; 7], [[[0; 64]]; 7]);
+        transform(&strip, 56, &divisors, &mut found);
+        for (column, block) in expected.iter_mut().enumerate() {
+            coefficients::<Eight, 1>(&strip, column * 8, 56, &divisors, block);
+        }
+        assert_eq!(found.as_slice(), expected.as_flattened());
+    }
 
     #[test]
     fn quotients_are_rounded_to_the_nearest() {

@@ -16,17 +16,6 @@ impl Eight {
         Eight(std::array::from_fn(|k| f(self.0[k], other.0[k])))
     }
 
-    #[inline(always)]
-    pub(crate) fn xor(self, other: Eight) -> Eight {
-        self.zip(other, |a, b| a ^ b)
-    }
-
-    /// The high 16 bits of products of numbers without a sign.
-    #[inline(always)]
-    pub(crate) fn high_product_unsigned(self, other: Eight) -> Eight {
-        self.zip(other, |a, b| ((u32::from(a as u16) * u32::from(b as u16)) >> 16) as i16)
-    }
-
     /// A bit for each number, the first the lowest: whether it is not 0.
     #[inline(always)]
     pub(crate) fn non_zeros(self) -> u8 {
@@ -65,6 +54,16 @@ impl Lanes<1> for Eight {
     #[inline(always)]
     fn or(self, other: Eight) -> Eight {
         self.zip(other, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Eight) -> Eight {
+        self.zip(other, |a, b| a ^ b)
+    }
+
+    #[inline(always)]
+    fn high_product_unsigned(self, other: Eight) -> Eight {
+        self.zip(other, |a, b| ((u32::from(a as u16) * u32::from(b as u16)) >> 16) as i16)
     }
 
     #[inline(always)]

@@ -79,6 +79,16 @@ impl Lanes<2> for Sixteen {
     }
 
     #[inline(always)]
+    fn xor(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_xor_si256(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn high_product_unsigned(self, other: Sixteen) -> Sixteen {
+        avx2!(Sixteen(_mm256_mulhi_epu16(self.0, other.0)))
+    }
+
+    #[inline(always)]
     fn low_product(self, other: Sixteen) -> Sixteen {
         avx2!(Sixteen(_mm256_mullo_epi16(self.0, other.0)))
     }

@@ -19,16 +19,6 @@ pub(crate) struct Wide(__m128i, __m128i);
 
 impl Eight {
     #[inline(always)]
-    pub(crate) fn high_product_unsigned(self, other: Eight) -> Eight {
-        sse2!(Eight(_mm_mulhi_epu16(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn xor(self, other: Eight) -> Eight {
-        sse2!(Eight(_mm_xor_si128(self.0, other.0)))
-    }
-
-    #[inline(always)]
     pub(crate) fn non_zeros(self) -> u8 {
         sse2!({
             let bytes = _mm_packs_epi16(self.0, self.0);
@@ -68,6 +58,16 @@ impl Lanes<1> for Eight {
     #[inline(always)]
     fn or(self, other: Eight) -> Eight {
         sse2!(Eight(_mm_or_si128(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn high_product_unsigned(self, other: Eight) -> Eight {
+        sse2!(Eight(_mm_mulhi_epu16(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Eight) -> Eight {
+        sse2!(Eight(_mm_xor_si128(self.0, other.0)))
     }
 
     #[inline(always)]
