@@ -1,14 +1,13 @@
 //! The functions of a graph, as kernels call them.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use prost::Message;
 
+use super::drop_in_turn::drop_in_turn;
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions};
@@ -530,59 +529,11 @@ impl Body {
     }
 }
 
-/// Whatever the depth of the calls, bodies go one after the other: each has the next in its plan.
 impl Drop for Body {
     fn drop(&mut self) {
-        let Some(executor) = self.executor.take() else { return };
-        let mut next = Some(executor);
-        let is_first = with_others(|others| match others {
-            Some(others) => {
-                others.extend(next.take());
-                false
-            }
-            None => {
-                *others = Some(Vec::new());
-                true
-            }
-        });
-        if !is_first {
-            return;
+        if let Some(executor) = self.executor.take() {
+            drop_in_turn(executor);
         }
-        // A kernel may panic when it goes: the others go all the same.
-        let mut panicked = None;
-        while let Some(executor) = next {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(executor))) {
-                panicked.get_or_insert(payload);
-            }
-            // In one turn: another thread may add to the list that they share.
-            next = with_others(|others| {
-                let next = others.as_mut().and_then(Vec::pop);
-                if next.is_none() {
-                    *others = None;
-                }
-                next
-            });
-        }
-        if let Some(payload) = panicked
-            && !std::thread::panicking()
-        {
-            resume_unwind(payload);
-        }
-    }
-}
-
-/// What the body that goes first has still to drop; `None` while none goes.
-type Others = Option<Vec<Arc<Executor>>>;
-
-/// Looks at the list of this thread, or, at the thread's end, when that is gone, at one that such threads share.
-fn with_others<T>(look: impl FnOnce(&mut Others) -> T) -> T {
-    thread_local! {
-        static OTHERS: RefCell<Others> = const { RefCell::new(None) };
-    }
-    static AT_ENDS: Mutex<Others> = Mutex::new(None);
-    match OTHERS.try_with(|_| ()) {
-        Ok(()) => OTHERS.with(|others| look(&mut others.borrow_mut())),
-        Err(_) => look(&mut lock(&AT_ENDS)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod derived;
+mod drop_in_turn;
 mod eager;
 mod executor;
 mod functions;
