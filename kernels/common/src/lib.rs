@@ -32,6 +32,7 @@ pub mod int8;
 pub mod mersenne;
 pub mod number;
 pub mod optional;
+pub mod outer;
 pub mod panels;
 pub mod parsed;
 pub mod product;

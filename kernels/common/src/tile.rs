@@ -376,6 +376,11 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 #[cfg(target_arch = "x86_64")]
 const PANELS: usize = 4;
 
+/// The most panels of which two tiles, one below the other, are multiplied together. One tile has too few sums under way: the
+/// processor begins two multiply-adds in a cycle, and each takes four of them. And two read a row of the panels once.
+#[cfg(target_arch = "x86_64")]
+const FEW_PANELS: usize = 1;
+
 /// Rows of a packed panel that are fetched before they are multiplied.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 8;
@@ -391,7 +396,7 @@ macro_rules! tiles {
 mod $name {
     use std::arch::x86_64::*;
 
-    use super::{AHEAD, COLUMNS, Epilogue, PANELS, Part, ROWS, Segment};
+    use super::{AHEAD, COLUMNS, Epilogue, FEW_PANELS, PANELS, Part, ROWS, Segment};
     use crate::epilogue::avx512::{load, store};
 
     /// A tile's right operand and target.
@@ -452,17 +457,24 @@ mod $name {
             fetch_at: usize::MAX,
             fetch_every: strip.segments.len() / strip.per_row,
         };
-        for (index, segments) in strip.segments.chunks_exact(strip.per_row).enumerate() {
-            let segments = &segments[part.segments.clone()];
-            let rows = ROWS.min(strip.rows - index * ROWS);
-            let at = index * ROWS * strip.stride;
+        let segments_of = |index: usize| &strip.segments[index * strip.per_row..][part.segments.clone()];
+        let mut index = 0;
+        while index * ROWS < strip.rows {
+            let (rows, at) = (strip.rows - index * ROWS, index * ROWS * strip.stride);
             let c = c.wrapping_add(at);
+            let tile = Tile { epilogue: part.epilogue.from_row(at), ..tile };
+            if P <= FEW_PANELS && rows >= 2 * ROWS {
+                // SAFETY: the caller's promise.
+                unsafe { whole::<{ 2 * ROWS }, P>([segments_of(index), segments_of(index + 1)], tile, c) };
+                index += 2;
+                continue;
+            }
             let tile = Tile {
-                epilogue: part.epilogue.from_row(at),
                 next: part.next.wrapping_add(index * strip.panel_stride),
                 fetch_at: if part.next.is_null() { usize::MAX } else { part.elements.start + index },
                 ..tile
             };
+            let segments = [segments_of(index); 2];
             // SAFETY: the caller's promise.
             unsafe {
                 match rows {
@@ -474,25 +486,26 @@ mod $name {
                     _ => whole::<ROWS, P>(segments, tile, c),
                 }
             }
+            index += 1;
         }
     }
 
-    /// A tile of `R` rows and `P` panels.
+    /// A tile of `R` rows and `P` panels, or two, one below the other, if there are more than [`ROWS`].
     ///
     /// # Safety
     /// As [`each_tile`].
     #[inline]
     #[target_feature(enable = $features)]
-    unsafe fn whole<const R: usize, const P: usize>(segments: &[Segment], tile: Tile<'_>, c: *mut f32) {
+    unsafe fn whole<const R: usize, const P: usize>(segments: [&[Segment]; 2], tile: Tile<'_>, c: *mut f32) {
         let mut sums = [[_mm512_setzero_ps(); P]; R];
         let mask = |panel: usize| if panel + 1 < P { u16::MAX } else { tile.last };
         let mut panel = tile.panel;
         let (mut fetch_at, mut next) = (tile.fetch_at, tile.next);
         // SAFETY: the caller's promise; columns that are not wanted are masked.
         unsafe {
-            for segment in segments {
+            for (upper, lower) in segments[0].iter().zip(segments[1]) {
                 for p in tile.first..tile.first + tile.length {
-                    if p == fetch_at {
+                    if R <= ROWS && p == fetch_at {
                         for column in 0..P {
                             _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(column * tile.next_panel).cast());
                         }
@@ -509,7 +522,8 @@ mod $name {
                     }
                     // Counts that the compiler knows, so that the sums stay in registers.
                     for row in 0..R {
-                        let factor = _mm512_set1_ps(*segment[row].add(p));
+                        let from = if row < ROWS { upper[row] } else { lower[row - ROWS] };
+                        let factor = _mm512_set1_ps(*from.add(p));
                         for column in 0..P {
                             let ($sum, $factor, $line) = (sums[row][column], factor, lines[column]);
                             sums[row][column] = $add;

@@ -6,22 +6,22 @@
 
 use std::ops::Range;
 
+use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::{Code, Result};
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
-use kernlink_ops::shapes::Axis;
 
 use super::filter_gradient::of_filter;
-use super::filter_lines::by_lines;
+use super::filter_pixels::by_pixels;
 use super::grouped::{self, Groups};
+use super::padding::pad_columns;
 use super::patches::by_patches;
 use super::space::Geometry;
 use super::winograd;
@@ -196,12 +196,9 @@ impl Convolve for f32 {
         (input, gradient): (&[f32], &[f32]),
         output: &mut [f32],
     ) -> Result<()> {
-        match by_lines(ctx, geometry, input, gradient, output) {
-            Ok(true) => Ok(()),
-            Ok(false) => of_filter(ctx, geometry, input, gradient, output),
-            // To gather patches takes less memory than to turn lines.
-            Err(error) if error.code() == Code::ResourceExhausted => of_filter(ctx, geometry, input, gradient, output),
-            Err(error) => Err(error),
+        match geometry.groups() {
+            1 => by_pixels(ctx, geometry, (input, gradient), output),
+            _ => of_filter(ctx, geometry, input, gradient, output),
         }
     }
 }
@@ -243,7 +240,9 @@ fn by_tiles(
 ) -> Result<()> {
     let padded;
     let (mut geometry, mut input) = (*geometry, input.as_slice::<f32>()?);
-    if let Some(copy) = pad_columns(ctx, &mut geometry, input)? {
+    if is_better_padded(&geometry)
+        && let Some(copy) = pad_columns(ctx, &mut geometry, input)?
+    {
         padded = copy;
         input = padded.as_slice::<f32>()?;
     }
@@ -263,30 +262,14 @@ fn pack_groups(filter: &[f32], geometry: &Geometry) -> Result<Tensor> {
     Ok(packed)
 }
 
-/// For thin inputs (images), a copy with the padding of columns written out, so that a filter's row is one segment.
-fn pad_columns(ctx: &RawContext<'_>, geometry: &mut Geometry, input: &[f32]) -> Result<Option<Tensor>> {
+/// Whether a filter's row should be one segment, at the cost of a copy of the input.
+fn is_better_padded(geometry: &Geometry) -> bool {
     const THIN: usize = 8;
-    let (axis, depth) = (geometry.columns, geometry.in_depth);
-    let inside = axis.interior() == (0..axis.output);
-    if inside || depth > THIN || axis.window < 2 || axis.dilation != 1 || geometry.groups() != 1 {
-        return Ok(None);
-    }
-    let width = axis.start(axis.output.saturating_sub(1)) + (axis.before + axis.window) as i64;
-    let width = (width.max(0) as usize).max(axis.input + axis.before);
-    if width > 2 * (axis.input + axis.window) + 64 {
-        return Ok(None);
-    }
-    let lines = geometry.input_lines();
-    let mut padded = Tensor::zeros(DataType::Float, [lines, width, depth])?;
-    ctx.parallel_chunks(padded.as_mut_slice::<f32>()?, width * depth, 1, |first, piece| {
-        let line = axis.input * depth;
-        let source = &input[first / (width * depth) * line..];
-        for (target, source) in piece.chunks_exact_mut(width * depth).zip(source.chunks_exact(line.max(1))) {
-            target[axis.before * depth..][..line].copy_from_slice(source);
-        }
-    });
-    geometry.columns = Axis { input: width, before: 0, ..axis };
-    Ok(Some(padded))
+    /// Elements that are copied while one segment of a pixel is listed, or so.
+    const PER_SEGMENT: usize = 2;
+    let elements = geometry.input_lines().saturating_mul(geometry.columns.input).saturating_mul(geometry.in_depth);
+    let fewer = geometry.taps() - geometry.taps() / geometry.columns.window.max(1);
+    geometry.in_depth <= THIN || elements <= geometry.pixels().saturating_mul(fewer).saturating_mul(PER_SEGMENT)
 }
 
 fn run_tiles(
@@ -493,7 +476,7 @@ mod tests {
     use super::*;
     use kernlink::op::{OpDef, Signature};
     use kernlink_kernels_common::epilogue::Epilogue;
-    use kernlink_ops::shapes::Padding;
+    use kernlink_ops::shapes::{Axis, Padding};
 
     /// By the definition.
     fn naive(geometry: &Geometry, input: &[f32], filter: &[f32]) -> Vec<f32> {

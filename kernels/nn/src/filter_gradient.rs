@@ -1,5 +1,5 @@
 //! The gradient of the filter of a convolution of images or volumes, channels last: a product of matrices, the patches of the input,
-//! transposed, and what flows back. [Another way](super::filter_lines) gathers no patches.
+//! transposed, and what flows back. [Another way](super::filter_pixels) gathers no patches.
 
 use std::ops::Range;
 
@@ -73,6 +73,12 @@ pub(super) fn add_parts<T: Gemm>(ctx: &RawContext<'_>, parts: &[T], output: &mut
     });
 }
 
+/// One of so many pieces of nearly the same length.
+pub(super) fn share_of(range: Range<usize>, index: usize, count: usize) -> Range<usize> {
+    let bound = |index: usize| range.start + index * range.len() / count;
+    bound(index)..bound(index + 1)
+}
+
 /// Adds the parts of a filter's gradient that [`filter_part`] wrote turned, each chunk of taps by itself.
 fn add_turned<T: Gemm>(
     ctx: &RawContext<'_>,
@@ -89,7 +95,7 @@ fn add_turned<T: Gemm>(
         let (mut line, mut rest) = (first / depth, piece);
         while !rest.is_empty() {
             let chunk =
-                (0..chunks).map(|chunk| taps_of(chunk, chunks, taps)).find(|of| of.contains(&(line / patch_depth)));
+                (0..chunks).map(|chunk| share_of(0..taps, chunk, chunks)).find(|of| of.contains(&(line / patch_depth)));
             let (start, end) = chunk.map_or((line, line + 1), |of| (of.start * patch_depth, of.end * patch_depth));
             let lines = LINES.min(end - line).min(rest.len() / depth);
             let (target, others) = rest.split_at_mut(lines * depth);
@@ -108,11 +114,6 @@ fn add_turned<T: Gemm>(
     });
 }
 
-/// The taps of a chunk.
-fn taps_of(chunk: usize, chunks: usize, taps: usize) -> Range<usize> {
-    chunk * taps / chunks..(chunk + 1) * taps / chunks
-}
-
 /// Pieces of sums, each for one thread to write: some taps of one part.
 struct Jobs<'a, T> {
     slots: Vec<std::sync::Mutex<Option<&'a mut [T]>>>,
@@ -125,7 +126,7 @@ impl<'a, T> Jobs<'a, T> {
         let mut slots = scratch::room(parts * chunks)?;
         for mut part in sums.chunks_exact_mut(taps * tap) {
             for chunk in 0..chunks {
-                let (piece, rest) = part.split_at_mut(taps_of(chunk, chunks, taps).len() * tap);
+                let (piece, rest) = part.split_at_mut(share_of(0..taps, chunk, chunks).len() * tap);
                 slots.push(std::sync::Mutex::new(Some(piece)));
                 part = rest;
             }
@@ -136,7 +137,7 @@ impl<'a, T> Jobs<'a, T> {
     /// The part, the taps and the sums of a job, which is then nobody else's.
     fn take(&self, index: usize) -> Option<(usize, Range<usize>, &'a mut [T])> {
         let piece = self.slots[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()?;
-        Some((index / self.chunks, taps_of(index % self.chunks, self.chunks, self.taps), piece))
+        Some((index / self.chunks, share_of(0..self.taps, index % self.chunks, self.chunks), piece))
     }
 }
 

@@ -1,8 +1,6 @@
 //! Between the components of a JPEG file and red, green and blue, in libjpeg's numbers of 16 bits of fraction.
 
-use kernlink_kernels_common::vector::widest;
-
-use super::lanes::{Eight, Lanes, WideLanes, channels, widest_lanes};
+use super::lanes::{Lanes, WideLanes, widest_lanes};
 
 const HALF: i32 = 1 << 15;
 
@@ -59,33 +57,35 @@ fn ycc([r, g, b]: [u8; 3]) -> [u8; 3] {
     ]
 }
 
-/// [`ycc`] of eight pixels. Of factors that go beyond 16 bits, one is split in two, 22086 and 16384, and the others are negative.
+/// The components of pixels, around 0. Of factors that go beyond 16 bits, one is split in two, 22086 and 16384, and the others are
+/// negative.
 #[inline(always)]
-fn eight_ycc(pixels: &[u8; 24]) -> [[u8; 8]; 3] {
-    let [r, g, b] = channels(pixels);
-    let below = <Eight as Lanes<1>>::Wide::all(-1);
+fn components_of_rgb<L: Lanes<N>, const N: usize>([r, g, b]: [L; 3]) -> [L; 3] {
+    let below = L::Wide::all(-1);
     [
-        r.dot(19595, g, 22086).add(b.dot(7471, g, 16384)).descaled::<16>().sub(Eight::all(128)),
+        r.dot(19595, g, 22086).add(b.dot(7471, g, 16384)).descaled::<16>().sub(L::all(128)),
         below.sub(r.dot(11059, g, 21709)).sub(b.dot(-32768, g, 0)).descaled::<16>(),
         below.sub(r.dot(-32768, g, 27439)).sub(b.dot(5329, g, 0)).descaled::<16>(),
     ]
-    .map(|component| {
-        let [samples] = component.samples();
-        samples
-    })
 }
 
-widest! {
+widest_lanes! {
     /// The components of pixels.
-    pub(crate) fn rgb_to_ycc(pixels: &[[u8; 3]], components: [&mut [u8]; 3]) {
-        let (eights, rest) = pixels.as_chunks::<8>();
-        let [y, cb, cr] = components;
-        let (y, cb, cr) = (y.as_chunks_mut::<8>(), cb.as_chunks_mut::<8>(), cr.as_chunks_mut::<8>());
-        for (((eight, y), cb), cr) in eights.iter().zip(y.0).zip(cb.0).zip(cr.0) {
-            [*y, *cb, *cr] = eight_ycc(bytemuck::cast_ref(eight));
+    pub(crate) fn rgb_to_ycc<L, N>(pixels: &[[u8; 3]], rows: [&mut [u8]; 3]) {
+        let groups = pixels.as_chunks::<8>().0.as_chunks::<N>().0;
+        let done = groups.len() * N * 8;
+        let [y, cb, cr] = rows;
+        let (whole_y, rest_y) = y.split_at_mut(done);
+        let (whole_cb, rest_cb) = cb.split_at_mut(done);
+        let (whole_cr, rest_cr) = cr.split_at_mut(done);
+        let whole = [whole_y, whole_cb, whole_cr].map(|row| row.as_chunks_mut::<8>().0.as_chunks_mut::<N>().0);
+        let [y, cb, cr] = whole;
+        for (((group, to_y), to_cb), to_cr) in groups.iter().zip(y).zip(cb).zip(cr) {
+            let [y, cb, cr] = components_of_rgb(L::colors(bytemuck::cast_ref(group)));
+            (*to_y, *to_cb, *to_cr) = (y.samples(), cb.samples(), cr.samples());
         }
-        for (((pixel, y), cb), cr) in rest.iter().zip(y.1).zip(cb.1).zip(cr.1) {
-            [*y, *cb, *cr] = ycc(*pixel);
+        for (((&pixel, y), cb), cr) in pixels[done..].iter().zip(rest_y).zip(rest_cb).zip(rest_cr) {
+            [*y, *cb, *cr] = ycc(pixel);
         }
     }
 }
@@ -124,13 +124,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_pixels_have_the_components_of_each() {
+    fn many_pixels_have_the_components_of_each() {
         let steps = [0, 1, 2, 3, 50, 84, 85, 127, 128, 129, 170, 200, 253, 254, 255];
         let reds = steps.iter().flat_map(|&r| steps.iter().map(move |&g| [r, g]));
         let pixels: Vec<[u8; 3]> = reds.flat_map(|[r, g]| (0..=255).map(move |b| [r, g, b])).collect();
+        // Not a whole number of groups.
+        let pixels = &pixels[..pixels.len() - 1];
         let mut found = [(); 3].map(|()| vec![0; pixels.len()]);
         let [y, cb, cr] = &mut found;
-        rgb_to_ycc(&pixels, [y, cb, cr]);
+        rgb_to_ycc(pixels, [y, cb, cr]);
         for (at, &pixel) in pixels.iter().enumerate() {
             assert_eq!(std::array::from_fn(|component| found[component][at]), ycc(pixel), "{pixel:?}");
         }

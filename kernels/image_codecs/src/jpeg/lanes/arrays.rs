@@ -129,6 +129,11 @@ impl Lanes<1> for Eight {
     }
 
     #[inline(always)]
+    fn colors([pixels]: &[[u8; 24]; 1]) -> [Eight; 3] {
+        std::array::from_fn(|color| Eight(std::array::from_fn(|pixel| pixels[pixel * 3 + color].into())))
+    }
+
+    #[inline(always)]
     fn in_turn(even: Eight, odd: Eight) -> [[u8; 16]; 1] {
         [std::array::from_fn(|k| [even, odd][k % 2].0[k / 2] as u8)]
     }
@@ -157,12 +162,6 @@ impl WideLanes for Wide {
         let narrow = |x: i32| x.wrapping_add(1 << (BITS - 1)) >> BITS;
         Eight(self.0.map(|x| narrow(x).clamp(i16::MIN.into(), i16::MAX.into()) as i16))
     }
-}
-
-/// The three channels of pixels.
-#[inline(always)]
-pub(crate) fn channels(pixels: &[u8; 24]) -> [Eight; 3] {
-    std::array::from_fn(|channel| Eight(std::array::from_fn(|pixel| pixels[pixel * 3 + channel].into())))
 }
 
 /// The sum of each byte of an even index and the next.

@@ -31,6 +31,17 @@ const PLACES: [[[i8; 16]; 3]; 3] = {
     places
 };
 
+/// Where the bytes of each colour of sixteen pixels are in each sixteen bytes of the pixels; those that are not there become 0.
+const ORIGINS: [[[i8; 16]; 3]; 3] = {
+    let mut origins = [[[-1; 16]; 3]; 3];
+    let mut k = 0;
+    while k < 48 {
+        origins[k % 3][k / 16][k / 3] = (k % 16) as i8;
+        k += 1;
+    }
+    origins
+};
+
 /// The first eight bytes of each half.
 #[inline(always)]
 fn first_bytes(x: __m256i) -> __m128i {
@@ -183,6 +194,22 @@ impl Lanes<2> for Sixteen {
                 bytemuck::cast(_mm_or_si128(red_and_green, _mm_shuffle_epi8(blue, of_blue)))
             });
         }
+    }
+
+    #[inline(always)]
+    fn colors(pixels: &[[u8; 24]; 2]) -> [Sixteen; 3] {
+        let [first, second, third]: [[u8; 16]; 3] = bytemuck::cast(*pixels);
+        let mut colors = [Sixteen::all(0); 3];
+        for (color, origins) in colors.iter_mut().zip(ORIGINS) {
+            let [in_first, in_second, in_third] = origins.map(bytemuck::cast);
+            *color = avx2!({
+                let of_first = _mm_shuffle_epi8(bytemuck::cast(first), in_first);
+                let of_second = _mm_shuffle_epi8(bytemuck::cast(second), in_second);
+                let of_third = _mm_shuffle_epi8(bytemuck::cast(third), in_third);
+                Sixteen(_mm256_cvtepu8_epi16(_mm_or_si128(_mm_or_si128(of_first, of_second), of_third)))
+            });
+        }
+        colors
     }
 
     #[inline(always)]

@@ -175,6 +175,24 @@ impl Lanes<1> for Eight {
     }
 
     #[inline(always)]
+    fn colors([pixels]: &[[u8; 24]; 1]) -> [Eight; 3] {
+        let (low, high) = pixels.split_at(16);
+        let (low, high) = (low.first_chunk::<16>(), high.first_chunk::<8>());
+        let (low, high) = (low.copied().unwrap_or_default(), high.copied().unwrap_or_default());
+        sse2!({
+            // 24 bytes of which the first half and the second take turns, three times: byte `i` comes to place `8 * i % 23`, and the last stays.
+            let shuffled = |(low, high)| {
+                let second = _mm_or_si128(_mm_srli_si128::<12>(low), _mm_slli_si128::<4>(high));
+                (_mm_unpacklo_epi8(low, second), _mm_unpackhi_epi8(low, second))
+            };
+            let once = shuffled((bytemuck::cast(low), _mm_cvtsi64_si128(i64::from_le_bytes(high))));
+            let (low, high) = shuffled(shuffled(once));
+            let zero = _mm_setzero_si128();
+            [_mm_unpacklo_epi8(low, zero), _mm_unpackhi_epi8(low, zero), _mm_unpacklo_epi8(high, zero)].map(Eight)
+        })
+    }
+
+    #[inline(always)]
     fn in_turn(even: Eight, odd: Eight) -> [[u8; 16]; 1] {
         sse2!([bytemuck::cast(_mm_or_si128(even.0, _mm_slli_epi16::<8>(odd.0)))])
     }
@@ -206,24 +224,6 @@ impl WideLanes for Wide {
             Eight(_mm_packs_epi32(narrow(self.0), narrow(self.1)))
         })
     }
-}
-
-#[inline(always)]
-pub(crate) fn channels(pixels: &[u8; 24]) -> [Eight; 3] {
-    let (low, high) = pixels.split_at(16);
-    let (low, high) = (low.first_chunk::<16>(), high.first_chunk::<8>());
-    let (low, high) = (low.copied().unwrap_or_default(), high.copied().unwrap_or_default());
-    sse2!({
-        // 24 bytes of which the first half and the second take turns, three times: byte `i` comes to place `8 * i % 23`, and the last stays.
-        let shuffled = |(low, high)| {
-            let second = _mm_or_si128(_mm_srli_si128::<12>(low), _mm_slli_si128::<4>(high));
-            (_mm_unpacklo_epi8(low, second), _mm_unpackhi_epi8(low, second))
-        };
-        let once = shuffled((bytemuck::cast(low), _mm_cvtsi64_si128(i64::from_le_bytes(high))));
-        let (low, high) = shuffled(shuffled(once));
-        let zero = _mm_setzero_si128();
-        [_mm_unpacklo_epi8(low, zero), _mm_unpackhi_epi8(low, zero), _mm_unpacklo_epi8(high, zero)].map(Eight)
-    })
 }
 
 #[inline(always)]
