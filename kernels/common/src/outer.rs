@@ -1,5 +1,6 @@
-//! Sums of outer products of `f32`: at each of many places, some neighbours of one operand times some neighbours of another. So
-//! the gradient of a convolution's filter adds up, pixel by pixel, and neither operand is copied.
+//! Sums of outer products of `f32`, a product of matrices of which the left one is transposed, and whose rows lie wherever they do: at
+//! each of many places, some neighbours of one operand times some neighbours of another. So the gradient of a convolution's filter
+//! adds up, pixel by pixel, and neither operand is copied.
 //!
 //! A tile of the sums stays in registers while all places pass.
 
@@ -41,7 +42,8 @@ impl Operand<'_> {
 /// # Panics
 /// If an operand lacks a place, or the target is smaller than that.
 pub fn sum_outer(left: Operand<'_>, right: Operand<'_>, runs: &[Run], target: &mut [f32], accumulate: bool) {
-    assert!(target.len() >= left.width * right.width, "a target that is too small");
+    let sums = left.width.checked_mul(right.width);
+    assert!(sums.is_some_and(|sums| sums <= target.len()), "a target that is too small");
     let has = |run: &Run| run.count == 0 || left.has(run.left, run.count) && right.has(run.right, run.count);
     assert!(runs.iter().all(has), "an operand that is too small");
     let sums = Sums { left, right, runs, accumulate };
@@ -154,36 +156,39 @@ impl Line for [f32; COLUMNS] {
 /// The processor has the instructions of a line; the operands have all places of all runs, and the target all sums.
 #[inline(always)]
 unsafe fn each_tile<L: Line>(sums: &Sums<'_>, target: *mut f32) {
-    let panels = sums.right.width / COLUMNS;
+    const { assert!(L::PANELS <= 4 && L::SUMS <= 16) };
+    let panels = sums.right.width.div_ceil(COLUMNS);
+    let is_whole = sums.right.width.is_multiple_of(COLUMNS);
     let mut panel = 0;
     // SAFETY: the caller's promise.
     unsafe {
         while panel < panels {
-            panel += match (panels - panel).min(L::PANELS) {
-                1 => each_row::<L, 1, true>(sums, panel, target),
-                2 => each_row::<L, 2, true>(sums, panel, target),
-                3 => each_row::<L, 3, true>(sums, panel, target),
-                _ => each_row::<L, 4, true>(sums, panel, target),
-            };
-        }
-        if !sums.right.width.is_multiple_of(COLUMNS) {
-            each_row::<L, 1, false>(sums, panels, target);
+            // Two of 2 and 3 rather than one of 4 and one of 1, of which each row is multiplied by one line only.
+            let left = panels - panel;
+            let taken = if left == L::PANELS + 1 { left.div_ceil(2) } else { left.min(L::PANELS) };
+            match (taken, is_whole || taken < left) {
+                (1, true) => each_row::<L, 1, true>(sums, panel, target),
+                (2, true) => each_row::<L, 2, true>(sums, panel, target),
+                (3, true) => each_row::<L, 3, true>(sums, panel, target),
+                (4, true) => each_row::<L, 4, true>(sums, panel, target),
+                (1, false) => each_row::<L, 1, false>(sums, panel, target),
+                (2, false) => each_row::<L, 2, false>(sums, panel, target),
+                (3, false) => each_row::<L, 3, false>(sums, panel, target),
+                (_, _) => each_row::<L, 4, false>(sums, panel, target),
+            }
+            panel += taken;
         }
     }
 }
 
-/// Writes all rows of `P` panels from one on; returns `P`.
+/// Writes all rows of `P` panels from one on.
 ///
 /// # Safety
-/// As [`each_tile`]; the panels are whole if `WHOLE` says so.
+/// As [`each_tile`]; the panels are whole, or all but the last if `WHOLE` is false.
 #[inline(always)]
-unsafe fn each_row<L: Line, const P: usize, const WHOLE: bool>(
-    sums: &Sums<'_>,
-    panel: usize,
-    target: *mut f32,
-) -> usize {
+unsafe fn each_row<L: Line, const P: usize, const WHOLE: bool>(sums: &Sums<'_>, panel: usize, target: *mut f32) {
     if P > L::PANELS {
-        return P;
+        unreachable!("more panels than there is room for");
     }
     // Tiles of nearly the same number of rows: small ones have too few sums under way.
     let count = sums.left.width;
@@ -201,10 +206,9 @@ unsafe fn each_row<L: Line, const P: usize, const WHOLE: bool>(
         }
         by_rows!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
     }
-    P
 }
 
-/// Writes a tile of `R` rows and `P` panels, whole or those of its columns that there are.
+/// Writes a tile of `R` rows and `P` panels, of whose columns those count that there are.
 ///
 /// # Safety
 /// As [`each_row`]; the tile lies within the sums.
@@ -228,7 +232,7 @@ unsafe fn write_tile<L: Line, const R: usize, const P: usize, const WHOLE: bool>
                 let mut lines = [L::zero(); P];
                 for (column, element) in lines.iter_mut().enumerate() {
                     let line = line.wrapping_add(column * COLUMNS);
-                    *element = if WHOLE { L::load(line) } else { L::load_some(line, some) };
+                    *element = if WHOLE || column + 1 < P { L::load(line) } else { L::load_some(line, some) };
                 }
                 for (row, sums) in sums.iter_mut().enumerate() {
                     let factor = *from.wrapping_add(row);
@@ -243,7 +247,7 @@ unsafe fn write_tile<L: Line, const R: usize, const P: usize, const WHOLE: bool>
         for (index, sums) in sums.iter().enumerate() {
             for (column, sum) in sums.iter().enumerate() {
                 let to = target.wrapping_add((row + index) * right.width + (panel + column) * COLUMNS);
-                match (accumulate, WHOLE) {
+                match (accumulate, WHOLE || column + 1 < P) {
                     (false, true) => sum.store(to),
                     (false, false) => sum.store_some(to, some),
                     (true, true) => L::load(to).add(*sum).store(to),
@@ -474,10 +478,20 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "an operand that is too small")]
-    fn a_run_beyond_an_operand_is_refused() {
+    fn what_is_too_small_is_refused() {
         let elements = [0.0; 64];
-        let operand = Operand { elements: &elements, step: 16, width: 16 };
-        sum_outer(operand, operand, &[Run { left: 0, right: 16, count: 4 }], &mut [0.0; 256], false);
+        let operand = |width| Operand { elements: &elements, step: 16, width };
+        let refused = |left: usize, right: usize, run: [usize; 3], sums: usize| {
+            let [from, to, count] = run;
+            let runs = [Run { left: from, right: to, count }];
+            std::panic::catch_unwind(|| sum_outer(operand(left), operand(right), &runs, &mut vec![0.0; sums], false))
+                .is_err()
+        };
+        assert!(!refused(16, 16, [0, 0, 4], 256) && !refused(16, 16, [64, 64, 0], 256));
+        assert!(
+            refused(16, 16, [0, 16, 4], 256) && refused(16, 16, [16, 0, 4], 256) && refused(16, 16, [0, 1, 4], 256)
+        );
+        assert!(refused(16, 16, [0, 0, 4], 255) && refused(1 << 32, 1 << 32, [0, 0, 0], 0));
+        assert!(refused(16, 16, [usize::MAX, 0, 1], 256) && refused(16, 16, [0, 0, usize::MAX], 256));
     }
 }

@@ -376,8 +376,9 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 #[cfg(target_arch = "x86_64")]
 const PANELS: usize = 4;
 
-/// The most panels of which two tiles, one below the other, are multiplied together. One tile has too few sums under way: the
-/// processor begins two multiply-adds in a cycle, and each takes four of them. And two read a row of the panels once.
+/// The most panels of which two tiles, one below the other, are multiplied together. One tile has too few accumulators: the
+/// processor begins two multiply-adds in a cycle, and each takes four cycles. And two read a row of the panels once. They fetch
+/// nothing for those that come next: so few panels are near in any case.
 #[cfg(target_arch = "x86_64")]
 const FEW_PANELS: usize = 1;
 
@@ -587,15 +588,15 @@ mod tests {
         // Segments of which several make a part, and ones of which each makes several.
         for (length, per_row) in [(5, 80), (600, 2)] {
             let k = per_row * length;
-            let a: Vec<f32> = (0..2 * ROWS * k).map(|i| (i % 13) as f32 - 5.0).collect();
+            let a: Vec<f32> = (0..3 * ROWS * k).map(|i| (i % 13) as f32 - 5.0).collect();
             let b: Vec<f32> = (0..k * 150).map(|i| (i % 7) as f32 - 3.0).collect();
             let mut segments = Vec::new();
-            for tile in 0..2 {
+            for tile in 0..3 {
                 for start in (0..k).step_by(length) {
                     segments.push(std::array::from_fn(|row| a[(tile * ROWS + row) * k + start..].as_ptr()));
                 }
             }
-            for rows in [1usize, 2, 3, 4, 5, 6, 7, 12] {
+            for rows in [1usize, 2, 3, 4, 5, 6, 7, 12, 13, 17, 18] {
                 for (columns, is_packed, accumulate) in
                     [(16usize, true, false), (5, true, true), (100, false, true), (61, false, false), (150, true, true)]
                 {

@@ -1,7 +1,7 @@
 //! Convolution of images or volumes, of checked operands, channels last.
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
-//! and padding is a pointer to zeros, so that nothing is copied. [`grouped`] does groups of few channels. Other dtypes gather
+//! and padding is a pointer to zeros, so that nothing is copied but inputs of few channels. [`grouped`] does groups of few channels. Other dtypes gather
 //! [patches](super::patches) and multiply matrices.
 
 use std::ops::Range;
@@ -282,10 +282,8 @@ fn run_tiles(
     let (pixels, depth, patch) = (geometry.pixels(), geometry.out_depth, geometry.patch());
     let groups = geometry.groups();
     let panels_per_group = (depth / groups).div_ceil(COLUMNS);
-    // A filter's row is one segment if its columns are neighbours, inside the input and all channels are seen.
     let columns = &geometry.columns;
-    let merged =
-        groups == 1 && (columns.window == 1 || (columns.dilation == 1 && columns.interior() == (0..columns.output)));
+    let merged = geometry.has_whole_rows();
     let plan = Plan {
         geometry,
         input,
@@ -343,6 +341,7 @@ struct Plan<'a> {
     geometry: &'a Geometry,
     input: &'a [f32],
     panels: &'a [f32],
+    /// Whether a filter's row is one segment.
     merged: bool,
     zeros: &'a [f32],
     finish: Option<&'a dyn Finish<f32>>,

@@ -46,7 +46,7 @@ pub(super) fn of_filter<T: Gemm>(
     ctx.try_parallel_for(parts * chunks, work, |range| {
         for index in range {
             let Some((part, taps, target)) = jobs.take(index) else { continue };
-            let pixels = part * pixels / parts..(part + 1) * pixels / parts;
+            let pixels = share_of(0..pixels, part, parts);
             filter_part(geometry, (input, gradient), pixels, taps, is_turned, target)?;
         }
         Ok(())

@@ -88,6 +88,13 @@ impl Geometry {
         self.groups() == 1 && (axes.iter().all(|axis| axis.is_trivial()) || axes.iter().all(|axis| axis.is_whole()))
     }
 
+    /// Whether the elements that a row of a filter sees are neighbours in memory for every output, and none is padding.
+    pub(super) fn has_whole_rows(&self) -> bool {
+        let columns = &self.columns;
+        let is_inside = columns.dilation == 1 && columns.interior() == (0..columns.output);
+        self.groups() == 1 && (columns.window == 1 || is_inside)
+    }
+
     /// Volume, plane, row and column of an output pixel.
     #[inline]
     pub(super) fn pixel(&self, index: usize) -> [usize; 4] {
