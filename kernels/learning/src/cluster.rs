@@ -52,7 +52,6 @@ fn turned(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
 }
 
 widest! {
-    avx512:
     /// Writes the [`product`] of a point with each of those that are turned, by the same additions.
     fn products(point: &[f32], turned: &[f32], target: &mut [f32]) {
         if point.is_empty() {

@@ -1,11 +1,14 @@
 //! Triangular matrices: equations, and Cholesky's decomposition, which makes them.
 
+use std::ops::Range;
+
 use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::tensor::scratch;
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm_here};
+use kernlink_kernels_common::widest;
 
-use crate::matrix::{Mat, axpy, dot, dot_conj, squared_norm};
+use crate::matrix::{Mat, axpy, dot};
 use crate::scalar::{RealScalar, Scalar};
 
 /// As many rows and columns are worked on one by one; what is left is a product of matrices.
@@ -86,25 +89,43 @@ fn one_by_one<T: Scalar>(t: &[T], stride: usize, triangle: Triangle, b: &mut Mat
     Ok(())
 }
 
+widest! {
+    /// Replaces some columns of a Hermitian matrix of `n` rows, at most [`BLOCK`], by those of `L`, of which those before them were found
+    /// and subtracted. Whether the pivots are positive.
+    fn find_columns<T: Scalar>(a: &mut [T], n: usize, columns: Range<usize>) -> bool {
+        let mut conjugate = [T::ZERO; BLOCK];
+        for k in columns.clone() {
+            let square = a[k * n + k].re();
+            if square <= T::Part::ZERO {
+                return false;
+            }
+            let pivot = T::real(square.sqrt());
+            a[k * n + k] = pivot;
+            for (i, row) in (k + 1..n).zip(a[(k + 1) * n..].chunks_exact_mut(n)) {
+                let factor = row[k].over(pivot);
+                row[k] = factor;
+                if i < columns.end {
+                    conjugate[i - k - 1] = factor.conj();
+                }
+                // What remains of the row in these columns, up to the diagonal, whose column of `L` is known by now.
+                let rest = &mut row[k + 1..columns.end.min(i + 1)];
+                for (x, &other) in rest.iter_mut().zip(&conjugate) {
+                    *x = *x - factor * other;
+                }
+            }
+        }
+        true
+    }
+}
+
 /// Replaces the lower triangle of a Hermitian matrix by `L` of `L Lᴴ`; what is above is neither read nor written. Whether the
 /// matrix was positive definite.
 pub(crate) fn cholesky<T: Scalar>(a: &mut Mat<T>) -> Result<bool> {
     let n = a.rows;
     for first in (0..n).step_by(BLOCK) {
         let last = (first + BLOCK).min(n);
-        for i in first..n {
-            for j in first..i.min(last) {
-                let (other, row) = a.two_rows(j, i);
-                row[j] = (row[j] - dot_conj(&row[first..j], &other[first..j])).over(other[j]);
-            }
-            if i < last {
-                let row = a.row_mut(i);
-                let square = row[i].re() - squared_norm(&row[first..i]);
-                if square <= T::Part::ZERO {
-                    return Ok(false);
-                }
-                row[i] = T::real(square.sqrt());
-            }
+        if !find_columns(&mut a.data, n, first..last) {
+            return Ok(false);
         }
         // What is left loses the product of what was found with its conjugate transpose.
         let width = last - first;

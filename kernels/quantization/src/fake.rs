@@ -230,6 +230,11 @@ fn ranges(ctx: &RawContext<'_>, numbers: Numbers, index: usize, inputs: &Tensor)
 /// Elements of a row that is worth a loop of its own.
 const ROW: usize = 64;
 
+/// Elements of as many rows of so many channels as are worth a loop of their own together, or of one.
+fn row_width(channels: usize) -> usize {
+    channels * (ROW / channels.max(1)).max(1)
+}
+
 widest! {
     /// [`Nudged::multiplied`] of rows, by ranges whose parts, in the order of the fields, lie each in a row: vectors of them are
     /// loaded as they are.
@@ -260,7 +265,7 @@ fn per_channel(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMa
     let (xs, target) = (inputs.as_slice::<f32>()?, outputs.as_mut_slice::<f32>()?);
     if !target.is_empty() {
         // Several short rows are one.
-        let width = ranges.len() * (ROW / ranges.len()).max(1);
+        let width = row_width(ranges.len());
         let part = |part: fn(&Nudged) -> f32| scratch::collected(ranges.iter().cycle().take(width).map(part));
         let parts = [
             part(|range| range.least)?,
@@ -276,12 +281,16 @@ fn per_channel(numbers: &Numbers, ctx: &mut KernelContext<'_, FakeQuantWithMinMa
 }
 
 widest! {
-    fn sums_of_rows(gradients: &[f32], inputs: &[f32], ranges: &[Nudged], sums: &mut [[f32; 2]]) {
-        let channels = ranges.len();
-        for (gradients, inputs) in gradients.chunks(channels).zip(inputs.chunks(channels)) {
-            for (((sums, &gradient), &x), range) in sums.iter_mut().zip(gradients).zip(inputs).zip(ranges) {
-                sums[0] += gradient * f32::from(u8::from(x < range.least));
-                sums[1] += gradient * f32::from(u8::from(x > range.greatest));
+    /// Adds to each place of a row the gradients there of what is below its range, and of what is above it.
+    fn add_rows(gradients: &[f32], inputs: &[f32], ends: [&[f32]; 2], sums: [&mut [f32]; 2]) {
+        let ([least, greatest], [below, above]) = (ends, sums);
+        for (gradients, inputs) in gradients.chunks(least.len()).zip(inputs.chunks(least.len())) {
+            let length = gradients.len();
+            let (least, greatest) = (&least[..length], &greatest[..length]);
+            let (below, above) = (&mut below[..length], &mut above[..length]);
+            for (place, (&gradient, &x)) in gradients.iter().zip(inputs).enumerate() {
+                below[place] += gradient * f32::from(u8::from(x < least[place]));
+                above[place] += gradient * f32::from(u8::from(x > greatest[place]));
             }
         }
     }
@@ -303,20 +312,24 @@ fn per_channel_gradient(
     if !xs.is_empty() {
         let slices = Slices::new(inputs.shape(), Some(inputs.rank() - 1));
         slices.map(ctx, &ranges, (from, xs), backprops.as_mut_slice()?, Nudged::flow);
-        let rows = xs.len() / channels;
-        let together = (PIECE / channels).max(1);
-        let pieces = rows.div_ceil(together);
-        let mut sums: Vec<[f32; 2]> = scratch::zeros(pieces.saturating_mul(channels))?;
-        ctx.parallel_chunks(&mut sums, channels, together, |first, sums| {
-            for (index, sums) in sums.chunks_mut(channels).enumerate() {
-                let piece = (first / channels + index) * together;
-                let part = piece * channels..((piece + together) * channels).min(xs.len());
-                sums_of_rows(&from[part.clone()], &xs[part], &ranges, sums);
+        // Several short rows are one.
+        let width = row_width(channels);
+        let part = |part: fn(&Nudged) -> f32| scratch::collected(ranges.iter().cycle().take(width).map(part));
+        let (least, greatest) = (part(|range| range.least)?, part(|range| range.greatest)?);
+        let piece = width * (PIECE / width).max(1);
+        let mut sums: Vec<f32> = scratch::zeros(xs.len().div_ceil(piece).saturating_mul(2 * width))?;
+        ctx.parallel_chunks(&mut sums, 2 * width, piece / width, |first, sums| {
+            for (index, sums) in sums.chunks_mut(2 * width).enumerate() {
+                let start = (first / (2 * width) + index) * piece;
+                let part = start..(start + piece).min(xs.len());
+                add_rows(&from[part.clone()], &xs[part], [&least, &greatest], sums.split_at_mut(width).into());
             }
         });
-        for sums in sums.chunks(channels) {
-            for (total, sums) in totals.iter_mut().zip(sums) {
-                *total = [total[0] + sums[0], total[1] + sums[1]];
+        for sums in sums.chunks(2 * width) {
+            let (below, above) = sums.split_at(width);
+            for (place, (below, above)) in below.iter().zip(above).enumerate() {
+                let total = &mut totals[place % channels];
+                *total = [total[0] + below, total[1] + above];
             }
         }
     }

@@ -148,6 +148,7 @@ impl<A: Source, B: Source> Source for (A, B) {
 }
 
 widest! {
+    avx512:
     /// `f` of each element.
     pub(crate) fn each<P: Sized, S: Source, T: Pod, F: Fn(&P, S::Element) -> T>(
         source: S,
