@@ -110,7 +110,7 @@ widest! {
                 // What remains of the row in these columns, up to the diagonal, whose column of `L` is known by now.
                 let rest = &mut row[k + 1..columns.end.min(i + 1)];
                 for (x, &other) in rest.iter_mut().zip(&conjugate) {
-                    *x = *x - factor * other;
+                    *x -= factor * other;
                 }
             }
         }
