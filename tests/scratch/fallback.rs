@@ -59,8 +59,8 @@ fn filters_without_room_to_spread_pixels() {
 #[ignore = "a process of `kernels_take_the_way_for_which_there_is_memory` runs it"]
 fn filters_without_room_for_padding() {
     if std::env::var_os(crate::ALONE).is_some() {
-        // The copy takes 0.26 MB, the result 18 KB.
-        takes_the_way_without_a_copy(filter_gradient(128, 4, 128), 15_000, 240_000);
+        // The copy takes 0.27 MB, the results of its parts 37 KB.
+        takes_the_way_without_a_copy(filter_gradient(128, 4, 16), 20_000, 240_000);
     }
 }
 
