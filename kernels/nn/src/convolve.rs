@@ -1,8 +1,8 @@
 //! Convolution of images or volumes, of checked operands, channels last.
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
-//! and padding is a pointer to zeros, so that nothing is copied but inputs of few channels. [`grouped`] does groups of few channels. Other dtypes gather
-//! [patches](super::patches) and multiply matrices.
+//! and padding is a pointer to zeros, so that nothing is copied but inputs of few channels, whose padding of columns is written
+//! out. [`grouped`] does groups of few channels. Other dtypes gather [patches](super::patches) and multiply matrices.
 
 use std::ops::Range;
 

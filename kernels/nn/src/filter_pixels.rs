@@ -66,8 +66,8 @@ pub(super) fn by_pixels(
         input = padded.as_slice::<f32>()?;
     }
     let (pixels, patch, depth) = (geometry.pixels(), geometry.patch(), geometry.out_depth);
-    // Parts follow from the geometry, as blocks do, so that the result does not depend on the number of threads. What is added
-    // to an element, and when, is the same in chunks of all sizes.
+    // Parts follow from the geometry, and blocks from it and from what was copied, so that the result does not depend on the number
+    // of threads. What is added to an element, and when, is the same in chunks of all sizes.
     let parts = MOST_PARTS.min(pixels / PART_PIXELS).max(pixels / LONGEST_PART);
     let parts = parts.min(PARTS_ELEMENTS / output.len()).max(1);
     let mut taps = Taps::new(&geometry);

@@ -296,6 +296,35 @@ widest! {
     }
 }
 
+/// For each channel the gradients of what is below its range, and of what is above it. Neither operand is empty.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+fn sums_beyond(ctx: &RawContext<'_>, gradients: &[f32], inputs: &[f32], ranges: &[Nudged]) -> Result<Vec<[f32; 2]>> {
+    // Several short rows are one.
+    let width = row_width(ranges.len());
+    let part = |part: fn(&Nudged) -> f32| scratch::collected(ranges.iter().cycle().take(width).map(part));
+    let (least, greatest) = (part(|range| range.least)?, part(|range| range.greatest)?);
+    let piece = width * (PIECE / width).max(1);
+    let mut sums: Vec<f32> = scratch::zeros(inputs.len().div_ceil(piece).saturating_mul(2 * width))?;
+    ctx.parallel_chunks(&mut sums, 2 * width, piece / width, |first, sums| {
+        for (index, sums) in sums.chunks_mut(2 * width).enumerate() {
+            let start = (first / (2 * width) + index) * piece;
+            let part = start..(start + piece).min(inputs.len());
+            add_rows(&gradients[part.clone()], &inputs[part], [&least, &greatest], sums.split_at_mut(width).into());
+        }
+    });
+    let mut totals: Vec<[f32; 2]> = scratch::zeros(ranges.len())?;
+    for sums in sums.chunks(2 * width) {
+        let (below, above) = sums.split_at(width);
+        for (place, (below, above)) in below.iter().zip(above).enumerate() {
+            let total = &mut totals[place % ranges.len()];
+            *total = [total[0] + below, total[1] + above];
+        }
+    }
+    Ok(totals)
+}
+
 #[register_kernel(device = Cpu)]
 fn per_channel_gradient(
     numbers: &Numbers,
@@ -312,26 +341,7 @@ fn per_channel_gradient(
     if !xs.is_empty() {
         let slices = Slices::new(inputs.shape(), Some(inputs.rank() - 1));
         slices.map(ctx, &ranges, (from, xs), backprops.as_mut_slice()?, Nudged::flow);
-        // Several short rows are one.
-        let width = row_width(channels);
-        let part = |part: fn(&Nudged) -> f32| scratch::collected(ranges.iter().cycle().take(width).map(part));
-        let (least, greatest) = (part(|range| range.least)?, part(|range| range.greatest)?);
-        let piece = width * (PIECE / width).max(1);
-        let mut sums: Vec<f32> = scratch::zeros(xs.len().div_ceil(piece).saturating_mul(2 * width))?;
-        ctx.parallel_chunks(&mut sums, 2 * width, piece / width, |first, sums| {
-            for (index, sums) in sums.chunks_mut(2 * width).enumerate() {
-                let start = (first / (2 * width) + index) * piece;
-                let part = start..(start + piece).min(xs.len());
-                add_rows(&from[part.clone()], &xs[part], [&least, &greatest], sums.split_at_mut(width).into());
-            }
-        });
-        for sums in sums.chunks(2 * width) {
-            let (below, above) = sums.split_at(width);
-            for (place, (below, above)) in below.iter().zip(above).enumerate() {
-                let total = &mut totals[place % channels];
-                *total = [total[0] + below, total[1] + above];
-            }
-        }
+        totals = sums_beyond(ctx, from, xs, &ranges)?;
     }
     ctx.set_output_at(0, backprops)?;
     for (end, tensor) in ends.iter_mut().enumerate() {
@@ -342,4 +352,42 @@ fn per_channel_gradient(
         ctx.set_output_at(1 + end, tensor)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+
+    #[test]
+    fn sums_beyond_ranges_are_those_of_all_pieces() {
+        let signature = Signature::default();
+        for threads in [1, 3] {
+            let pool = ThreadPool::new("test", threads);
+            let ctx = RawContext::new("sums", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+            // One piece or several, of which the last is shorter, and whose last row is.
+            for (rows, channels) in [(1, 1), (9001, 1), (2, 3), (1365, 3), (7001, 3), (200, 64), (131, 70), (3, 5000)] {
+                let range = |channel: usize| {
+                    let (least, greatest) = (-1.0 - (channel % 3) as f32, 1.0 + (channel % 2) as f32);
+                    Nudged { least, greatest, scale: 1.0, inverse: 1.0, zero: 0.0 }
+                };
+                let ranges: Vec<Nudged> = (0..channels).map(range).collect();
+                // Small whole numbers, so that every order of addition gives the same sum.
+                let inputs: Vec<f32> = (0..rows * channels).map(|i| (i * 7 % 11) as f32 - 5.0).collect();
+                let gradients: Vec<f32> = (0..rows * channels).map(|i| (i * 5 % 7) as f32 - 2.0).collect();
+                let mut expected = vec![[0.0; 2]; channels];
+                for (place, (&x, &gradient)) in inputs.iter().zip(&gradients).enumerate() {
+                    let (range, sums) = (&ranges[place % channels], &mut expected[place % channels]);
+                    if x < range.least {
+                        sums[0] += gradient;
+                    } else if x > range.greatest {
+                        sums[1] += gradient;
+                    }
+                }
+                let found = sums_beyond(&ctx, &gradients, &inputs, &ranges).unwrap();
+                assert_eq!(found, expected, "{rows} x {channels} on {threads}");
+            }
+        }
+    }
 }
