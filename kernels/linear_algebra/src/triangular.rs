@@ -225,7 +225,48 @@ fn gradient_of_block<T: RealScalar>(l: &Mat<T>, grad: &mut Mat<T>, first: usize,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::testing::some;
+    use crate::matrix::testing::{distance, some};
+    use kernlink::dtype::{Complex32, Complex64};
+
+    /// `L Lᴴ` of what is found is the matrix again, over several blocks, whatever lies above the diagonal; a matrix that is not positive
+    /// definite from one pivot on is found out there.
+    fn triangles_make_the_matrix<T: Scalar>(limit: f64) {
+        let zero_above = |mut a: Mat<T>| {
+            (0..a.rows).for_each(|i| a.row_mut(i)[i + 1..].fill(T::ZERO));
+            a
+        };
+        for n in [1, 2, 17, 63, 64, 65, 128, 150] {
+            let mut made = zero_above(some::<T>(n, n, n as u64));
+            (0..n).for_each(|i| made[(i, i)] = T::real(T::Part::from_f64(3.0)));
+            let square = |l: &Mat<T>| {
+                let mut a = some::<T>(n, n, 5);
+                for i in 0..n {
+                    for j in 0..=i {
+                        a[(i, j)] = (0..=j).map(|k| l[(i, k)] * l[(j, k)].conj()).fold(T::ZERO, |sum, x| sum + x);
+                    }
+                }
+                a
+            };
+            let a = square(&made);
+            let mut found = a.clone().unwrap();
+            assert!(cholesky(&mut found).unwrap(), "{n}");
+            let again = square(&zero_above(found));
+            assert!(distance(&zero_above(again), &zero_above(a.clone().unwrap())) < limit * n as f64, "{n}");
+            for pivot in [0, n / 2, n - 1] {
+                let mut a = a.clone().unwrap();
+                a[(pivot, pivot)] = T::real(T::Part::from_f64(-1.0));
+                assert!(!cholesky(&mut a).unwrap(), "{n}: {pivot}");
+            }
+        }
+    }
+
+    #[test]
+    fn triangles_make_the_matrix_of_every_dtype() {
+        triangles_make_the_matrix::<f32>(1e-4);
+        triangles_make_the_matrix::<f64>(1e-12);
+        triangles_make_the_matrix::<Complex32>(1e-4);
+        triangles_make_the_matrix::<Complex64>(1e-12);
+    }
 
     /// With the triangle as its own derivative, half of the trace: the derivative is half of the identity, whatever the condition.
     #[test]
