@@ -8,13 +8,13 @@ use kernlink::step::Step;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
+use kernlink_kernels_common::outer::{Operand, Run, sum_outer};
 use kernlink_kernels_common::turn::transpose;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::draw::Draw;
-use super::neighbors::{LANES, half_squared_norms, product};
 
 /// Draws in a row that may hit points which are taken already, before one is taken that is not.
 const VAIN_DRAWS: usize = 10_000;
@@ -24,7 +24,7 @@ struct Sampling<'a> {
     points: &'a [f32],
     count: usize,
     width: usize,
-    /// As many points as [`TOGETHER`] says at a time, of which each coordinate is written by itself: `[block][coordinate][point]`.
+    /// As [`turned`] turns them.
     turned: Vec<f32>,
     half_norms: Vec<f32>,
     picked: Vec<usize>,
@@ -37,56 +37,87 @@ struct Sampling<'a> {
     last_distances: Vec<f32>,
 }
 
-/// Points that are multiplied at a time: the lanes of a vector.
-const TOGETHER: usize = 16;
+/// Points of a block: vectors of the products of so many are under way at a time.
+const BLOCK: usize = 64;
 
-/// The points but for the last few, as [`products`] reads them.
-fn turned(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
-    let blocks = count / TOGETHER;
-    let mut turned = scratch::zeros(blocks * TOGETHER * width)?;
-    if width > 0 {
-        let blocks = points.chunks_exact(TOGETHER * width).zip(turned.chunks_exact_mut(TOGETHER * width));
-        blocks.for_each(|(from, to)| transpose((from, width), (to, TOGETHER), [TOGETHER, width]));
+/// The points block by block, of each of which the first coordinates of all points come first, then the second ones.
+fn turned(points: &[f32], width: usize) -> Result<Vec<f32>> {
+    let mut turned = scratch::zeros(points.len())?;
+    let block = (BLOCK * width).max(1);
+    for (from, to) in points.chunks(block).zip(turned.chunks_mut(block)) {
+        let count = from.len() / width;
+        transpose((from, width), (to, count), [count, width]);
     }
     Ok(turned)
 }
 
+/// The blocks of points that are turned, and what is written for the points of each.
+fn blocks<'a>(
+    turned: &'a [f32],
+    width: usize,
+    target: &'a mut [f32],
+) -> impl Iterator<Item = (&'a [f32], &'a mut [f32])> {
+    let targets = target.chunks_mut(BLOCK).enumerate();
+    targets.map(move |(index, target)| (&turned[index * BLOCK * width..][..target.len() * width], target))
+}
+
+/// Writes half the square of the distance to the origin of each of the points that are turned. The sums are made as [`products`]
+/// makes them, so that points that are the same are no distance apart.
+fn half_squared_norms(turned: &[f32], width: usize, target: &mut [f32]) {
+    /// The products of so many with each other are formed, of which the diagonal counts: the fewest that a vector has.
+    const SOME: usize = 16;
+    for (block, target) in blocks(turned, width, target) {
+        let count = target.len();
+        for (first, target) in (0..).step_by(SOME).zip(target.chunks_mut(SOME)) {
+            let mut squares = [0.0; SOME * SOME];
+            let some = Operand { elements: block, step: count, width: target.len() };
+            sum_outer(some, some, &[Run { left: first, right: first, count: width }], &mut squares, false);
+            let diagonal = squares.iter().step_by(target.len() + 1);
+            target.iter_mut().zip(diagonal).for_each(|(half, square)| *half = 0.5 * square);
+        }
+    }
+}
+
+/// Writes the scalar products of a point and each of those that are turned.
+fn products(point: &[f32], turned: &[f32], target: &mut [f32]) {
+    let one = Operand { elements: point, step: 1, width: 1 };
+    for (block, target) in blocks(turned, point.len(), target) {
+        let others = Operand { elements: block, step: target.len(), width: target.len() };
+        sum_outer(one, others, &[Run { left: 0, right: 0, count: point.len() }], target, false);
+    }
+}
+
+/// Sums that are under way at a time.
+const SUMS: usize = 16;
+
 widest! {
-    /// Writes the [`product`] of a point with each of those that are turned, by the same additions.
-    fn products(point: &[f32], turned: &[f32], target: &mut [f32]) {
-        if point.is_empty() {
-            return target.fill(0.0);
+    /// Replaces the products of a point and others, given half of each one's square, by half the squared distance of each of the
+    /// others to it, or to those that are picked if one of these is as near; returns the sum.
+    fn replace_by_distances(half_norm: f32, half_norms: &[f32], distances: &[f32], products: &mut [f32]) -> f32 {
+        let mut sums = [0.0; SUMS];
+        let others = half_norms.chunks(SUMS).zip(distances.chunks(SUMS)).zip(products.chunks_mut(SUMS));
+        for ((half_norms, distances), products) in others {
+            for (sum, ((product, &other), &distance)) in sums.iter_mut().zip(products.iter_mut().zip(half_norms).zip(distances)) {
+                let new = (other - *product) + half_norm;
+                *product = if new < distance { new } else { distance };
+                *sum += *product;
+            }
         }
-        let (pieces, rest) = point.as_chunks::<LANES>();
-        for (block, target) in turned.chunks_exact(point.len() * TOGETHER).zip(target.as_chunks_mut::<TOGETHER>().0) {
-            let coordinates = block.as_chunks::<TOGETHER>().0;
-            let mut sums = [[0.0f32; TOGETHER]; LANES];
-            for (piece, coordinates) in pieces.iter().zip(coordinates.as_chunks::<LANES>().0) {
-                for ((sums, &x), coordinates) in sums.iter_mut().zip(piece).zip(coordinates) {
-                    sums.iter_mut().zip(coordinates).for_each(|(sum, y)| *sum += y * x);
-                }
-            }
-            let mut last = [0.0f32; TOGETHER];
-            for (&x, coordinates) in rest.iter().zip(&coordinates[pieces.len() * LANES..]) {
-                last.iter_mut().zip(coordinates).for_each(|(sum, y)| *sum += y * x);
-            }
-            let [mut total, others @ ..] = sums;
-            for sums in others.iter().chain([&last]) {
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-            }
-            *target = total;
-        }
+        sums.iter().sum()
     }
 }
 
 impl<'a> Sampling<'a> {
     fn new(points: &'a [f32], count: usize, width: usize) -> Result<Sampling<'a>> {
+        let turned = turned(points, width)?;
+        let mut half_norms = scratch::zeros(count)?;
+        half_squared_norms(&turned, width, &mut half_norms);
         Ok(Sampling {
             points,
             count,
             width,
-            turned: turned(points, count, width)?,
-            half_norms: half_squared_norms(points, count, width)?,
+            turned,
+            half_norms,
             picked: Vec::new(),
             is_picked: scratch::zeros(count)?,
             distances: scratch::filled(f32::INFINITY, count)?,
@@ -123,19 +154,8 @@ impl<'a> Sampling<'a> {
 
     /// Computes the distances once point `n` is picked, too; returns their sum.
     fn draw_distances(&mut self, n: usize) -> f32 {
-        let (point, half_norm) = (self.point(n), self.half_norms[n]);
-        products(point, &self.turned, &mut self.last_distances);
-        for other in self.count / TOGETHER * TOGETHER..self.count {
-            self.last_distances[other] = product(self.point(other), point);
-        }
-        let mut potential = 0.0;
-        let known = self.half_norms.iter().zip(&self.distances);
-        for (last, (other_half_norm, &distance)) in self.last_distances.iter_mut().zip(known) {
-            let last_distance = (other_half_norm - *last) + half_norm;
-            *last = if last_distance < distance { last_distance } else { distance };
-            potential += *last;
-        }
-        potential
+        products(self.point(n), &self.turned, &mut self.last_distances);
+        replace_by_distances(self.half_norms[n], &self.half_norms, &self.distances, &mut self.last_distances)
     }
 
     /// Picks one more point, the best of several that are drawn.
@@ -233,15 +253,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_of_many_are_those_of_one() {
-        for (count, width) in [(16, 1), (33, 7), (48, 8), (20, 29), (5, 3), (40, 0)] {
+    fn products_and_norms_are_those_of_the_definition_and_of_each_other() {
+        for (count, width) in [(1, 1), (16, 1), (33, 7), (64, 8), (65, 29), (200, 3), (40, 0)] {
             let points: Vec<f32> = (0..count * width).map(|i| (i * 37 % 101) as f32 * 0.013 - 0.6).collect();
-            let point = &points[..width];
-            let mut found = vec![f32::NAN; count];
-            products(point, &turned(&points, count, width).unwrap(), &mut found);
-            for n in 0..count / TOGETHER * TOGETHER {
-                assert_eq!(found[n], product(&points[n * width..][..width], point), "{n} of {count} x {width}");
+            let turned = turned(&points, width).unwrap();
+            let mut half_norms = vec![f32::NAN; count];
+            half_squared_norms(&turned, width, &mut half_norms);
+            let point = |n: usize| &points[n * width..][..width];
+            for n in 0..count {
+                let mut found = vec![f32::NAN; count];
+                products(point(n), &turned, &mut found);
+                for (m, &found) in found.iter().enumerate() {
+                    let expected: f64 = point(n).iter().zip(point(m)).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+                    assert!((f64::from(found) - expected).abs() < 1e-5, "{n} and {m} of {count} x {width}");
+                }
+                assert_eq!(found[n], 2.0 * half_norms[n], "{n} of {count} x {width}");
             }
+        }
+    }
+
+    #[test]
+    fn distances_are_those_to_the_nearest_and_add_up() {
+        for count in [1, 15, 16, 40] {
+            let (norms, known) = (vec![2.0; count], (0..count).map(|n| n as f32 * 0.25).collect::<Vec<_>>());
+            let mut products: Vec<f32> = (0..count).map(|n| (n % 5) as f32).collect();
+            let expected: Vec<f32> = products.iter().zip(&known).map(|(x, &known)| known.min(2.0 - x + 1.0)).collect();
+            let sum = replace_by_distances(1.0, &norms, &known, &mut products);
+            assert_eq!((&products, sum), (&expected, expected.iter().sum()), "{count}");
         }
     }
 }

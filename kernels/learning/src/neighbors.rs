@@ -9,11 +9,11 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 /// Sums that [`product`] adds up at the end.
-pub(super) const LANES: usize = 8;
+const LANES: usize = 8;
 
 /// The sum of the products of two points' coordinates.
 #[inline]
-pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
+fn product(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
@@ -28,7 +28,6 @@ pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
 /// The products of as many points and one other: as [`product`], but the other is read only once.
 #[inline]
 fn products<const POINTS: usize>(points: [&[f32]; POINTS], other: &[f32]) -> [f32; POINTS] {
-    const LANES: usize = 8;
     let (other, other_rest) = other.as_chunks::<LANES>();
     let split = points.map(|point| point.as_chunks::<LANES>());
     let mut sums = [[0.0f32; LANES]; POINTS];
@@ -47,7 +46,7 @@ fn products<const POINTS: usize>(points: [&[f32]; POINTS], other: &[f32]) -> [f3
 }
 
 /// Half the square of each point's distance to the origin.
-pub(super) fn half_squared_norms(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
+fn half_squared_norms(points: &[f32], count: usize, width: usize) -> Result<Vec<f32>> {
     scratch::collected((0..count).map(|n| {
         let point = &points[n * width..][..width];
         0.5 * product(point, point)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
+use kernlink_kernels_common::turn::transpose;
 use rustfft::Fft;
 use rustfft::num_complex::Complex;
 
@@ -12,9 +13,6 @@ use crate::plans::Real;
 
 /// As many neighbouring rows are gathered, and scattered, at a time: the elements of a few cache lines.
 const TILE: usize = 16;
-
-/// So many elements of a row are moved together: those of a line of the cache.
-const LINES: usize = 4;
 
 /// What one element of a row of a length costs, in nanoseconds.
 pub(crate) fn cost(length: usize) -> usize {
@@ -58,30 +56,6 @@ pub(crate) fn rows<T: Real>(
     })
 }
 
-/// Moves elements of so many columns, whose lines are `inner` apart, to rows of a tile.
-fn gather<T: Real>(block: &[Complex<T>], inner: usize, at: usize, count: usize, tile: &mut [Complex<T>]) {
-    let length = tile.len() / count;
-    for first in (0..length).step_by(LINES) {
-        let lines = LINES.min(length - first);
-        for (column, row) in tile.chunks_exact_mut(length).enumerate() {
-            let from = block[first * inner + at + column..].iter().step_by(inner);
-            row[first..first + lines].iter_mut().zip(from).for_each(|(x, &y)| *x = y);
-        }
-    }
-}
-
-/// Moves the rows of a tile to columns.
-fn scatter<T: Real>(tile: &[Complex<T>], count: usize, block: &mut [Complex<T>], inner: usize, at: usize) {
-    let length = tile.len() / count;
-    for first in (0..length).step_by(LINES) {
-        let lines = LINES.min(length - first);
-        for (column, row) in tile.chunks_exact(length).enumerate() {
-            let to = block[first * inner + at + column..].iter_mut().step_by(inner);
-            to.zip(&row[first..first + lines]).for_each(|(x, &y)| *x = y);
-        }
-    }
-}
-
 /// Transforms the columns of one block of lines where they lie, some at a time.
 fn columns<T: Real>(
     plan: &dyn Fft<T>,
@@ -94,9 +68,9 @@ fn columns<T: Real>(
     for at in (0..inner).step_by(TILE) {
         let count = TILE.min(inner - at);
         let tile = &mut tile[..count * length];
-        gather(block, inner, at, count, tile);
+        transpose((&block[at..], inner), (tile, length), [length, count]);
         plan.process_with_scratch(tile, space);
-        scatter(tile, count, block, inner, at);
+        transpose((tile, length), (&mut block[at..], inner), [count, length]);
     }
 }
 
@@ -190,7 +164,7 @@ pub(crate) fn axis<T: Real>(
             let tile;
             (tile, rest) = rest.split_at_mut(count * length);
             let block = &from[outer * length * inner..][..length * inner];
-            gather(block, inner, at, count, tile);
+            transpose((&block[at..], inner), (tile, length), [length, count]);
             plan.process_with_scratch(tile, &mut space);
             column += count;
         }
@@ -207,7 +181,7 @@ pub(crate) fn axis<T: Real>(
             let tile;
             (tile, rest) = rest.split_at_mut(count * inner);
             let block = &rows[outer * length * inner..][..length * inner];
-            gather(block, length, at, count, tile);
+            transpose((&block[at..], length), (tile, inner), [inner, count]);
             line += count;
         }
     });

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytemuck::Zeroable;
 use kernlink::dtype::Pod;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 
 /// A float that transforms compute with.
-pub(crate) trait Real: FftNum + Pod + Zeroable {
+pub(crate) trait Real: FftNum + Pod + bytemuck::Pod {
     /// 1 / count
     fn reciprocal(count: usize) -> Self;
 

@@ -291,10 +291,12 @@ impl Value for TString {
     }
 }
 
-/// A part of a string, or a copy of one: it shares the bytes if it is so long that this keeps little else in memory, and is a copy otherwise.
+/// A part of a string, or a copy of one: it shares the bytes if this keeps little else in memory, because it is long or because the
+/// whole string takes no more than a copy and its administration do, and is a copy otherwise.
 pub fn part_of(source: &TString, part: &[u8]) -> TString {
     const LONG: usize = 256;
-    if part.len() < LONG || part.len() < source.len() / 4 {
+    const SHORT: usize = 64;
+    if source.len() > SHORT && (part.len() < LONG || part.len() < source.len() / 4) {
         return TString::from(part);
     }
     let start = part.as_ptr().addr().wrapping_sub(source.as_ptr().addr());
@@ -345,4 +347,24 @@ pub fn sequence_span<'a, T: Value>(feature: &mut Reader<'a>) -> Option<Span<'a>>
     let span = T::span(feature, true)?;
     feature.pop_limit(outer);
     Some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_share_bytes_if_that_keeps_little_else() {
+        for (whole, part, shares) in
+            [(8, 3, true), (64, 1, true), (65, 63, false), (1000, 255, false), (1000, 256, true), (5000, 300, false)]
+        {
+            let source = TString::from((0..whole).map(|i| i as u8).collect::<Vec<_>>());
+            let found = part_of(&source, &source[2..][..part]);
+            assert_eq!(&found[..], &source[2..][..part]);
+            assert_eq!(found.as_ptr() == source[2..].as_ptr(), shares, "{part} of {whole}");
+        }
+        // What is no part is a copy.
+        let (source, other) = (TString::from(vec![1; 300]), vec![2; 280]);
+        assert_eq!(&part_of(&source, &other)[..], other);
+    }
 }

@@ -225,7 +225,9 @@ impl OpKernel<DecodeProtoV2> for DecodeProtoKernel {
                 Ok(())
             })?;
             for (((field, column), &next), &most) in self.fields.iter().zip(&mut columns).zip(&next).zip(&most) {
-                column.fill(index * most + next..(index + 1) * most, &field.default)?;
+                if next < most {
+                    column.fill(index * most + next..(index + 1) * most, &field.default)?;
+                }
             }
         }
         ctx.set_output(Op::SIZES, sizes)?;

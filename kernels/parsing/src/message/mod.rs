@@ -96,11 +96,13 @@ impl Type {
     }
 }
 
+#[cold]
 pub(super) fn malformed(what: &str) -> Error {
     Error::data_loss(format!("malformed message: {what}"))
 }
 
 /// So many bytes.
+#[inline]
 pub(super) fn take<'m>(rest: &mut &'m [u8], length: u64, what: &str) -> Result<&'m [u8]> {
     let length = usize::try_from(length).ok();
     let (taken, tail) = length.and_then(|length| rest.split_at_checked(length)).ok_or_else(|| malformed(what))?;
@@ -108,11 +110,13 @@ pub(super) fn take<'m>(rest: &mut &'m [u8], length: u64, what: &str) -> Result<&
     Ok(taken)
 }
 
+#[inline]
 pub(super) fn varint(rest: &mut &[u8], what: &str) -> Result<u64> {
     read_varint(rest).map_err(|_| malformed(what))
 }
 
 /// A field's number and how its value stands, of a key that is no end of a group. Bits beyond 32 are dropped, as TensorFlow does.
+#[inline]
 pub(super) fn key(rest: &mut &[u8]) -> Result<(u32, u64)> {
     let key = varint(rest, "a key is cut")? as u32;
     match (key >> 3, u64::from(key & 7)) {
