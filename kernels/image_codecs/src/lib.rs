@@ -13,8 +13,10 @@ mod gif;
 mod jpeg;
 #[cfg(feature = "jxl")]
 mod jxl;
+mod lanes;
 mod png;
 mod summary;
+mod upsample;
 mod webp;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

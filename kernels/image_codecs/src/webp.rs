@@ -3,6 +3,7 @@
 
 mod animation;
 mod container;
+mod lossy;
 
 use animation::Animation;
 use container::{Header, Picture};

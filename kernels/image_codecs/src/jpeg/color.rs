@@ -1,6 +1,6 @@
 //! Between the components of a JPEG file and red, green and blue, in libjpeg's numbers of 16 bits of fraction.
 
-use super::lanes::{Lanes, WideLanes, widest_lanes};
+use crate::lanes::{Lanes, WideLanes, widest_lanes};
 
 const HALF: i32 = 1 << 15;
 

@@ -9,9 +9,9 @@ use super::color::rgb_to_ycc;
 use super::fdct::{Divisors, transform};
 use super::header::{HuffmanCode, NATURAL_ORDER, Quantizers};
 use super::idct::Block;
-use super::lanes::{Eight, Lanes, pair_sums};
 use super::scans::{AcScan, Tables, dc_first, sequential};
 use super::source::{Read, Stop, zeros};
+use crate::lanes::{Eight, Lanes, pair_sums};
 
 /// What is asked of a file.
 #[derive(Clone, Debug)]

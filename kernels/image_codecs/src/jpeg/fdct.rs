@@ -3,7 +3,7 @@
 
 use super::header::Quantizers;
 use super::idct::Block;
-use super::lanes::{Eight, Lanes, WideLanes, widest_lanes};
+use crate::lanes::{Eight, Lanes, WideLanes, widest_lanes};
 
 /// The bits of fraction of the constants.
 const FRACTION: i32 = 13;

@@ -5,7 +5,7 @@
 //! Moschytz's (ICASSP 1989), as are those to smaller blocks.
 
 use super::header::Quantizers;
-use super::lanes::{Eight, Lanes, WideLanes, are_two, rows, widest_lanes};
+use crate::lanes::{Eight, Lanes, WideLanes, are_two, rows, widest_lanes};
 
 /// A block's coefficients or multipliers, in natural order.
 pub(crate) type Block = [i16; 64];

@@ -12,7 +12,6 @@ mod fdct;
 mod header;
 mod huffman;
 mod idct;
-mod lanes;
 mod planes;
 mod progressive;
 mod scans;

@@ -8,6 +8,8 @@ use image_webp::WebPDecoder;
 use kernlink::tensor::scratch;
 use kernlink::{Result as Done, bail};
 
+use super::lossy;
+
 /// What is read, or what is wrong with the file.
 pub(super) type Result<T> = result::Result<T, &'static str>;
 
@@ -218,11 +220,14 @@ impl<'a> Picture<'a> {
         if reads_alpha && self.alpha.is_some_and(|alpha| alpha.first().is_some_and(|first| first >> 6 > 1)) {
             bail!(InvalidArgument, "{what} Its plane of alpha begins as none does.");
         }
-        let file = self.file(reads_alpha)?;
         let pixels = self.rows * self.columns;
         let is_widened = channels == 4 && !reads_alpha;
         let read = if is_widened { &mut out[..pixels * 3] } else { &mut *out };
-        if let Err(error) = WebPDecoder::new(Cursor::new(file)).and_then(|mut decoder| decoder.read_image(read)) {
+        if !self.is_lossless && !reads_alpha {
+            lossy::decode(self.data, self.columns, self.rows, &what, read)?;
+        } else if let Err(error) =
+            WebPDecoder::new(Cursor::new(self.file(reads_alpha)?)).and_then(|mut decoder| decoder.read_image(read))
+        {
             bail!(InvalidArgument, "{what} {error}");
         }
         if is_widened {

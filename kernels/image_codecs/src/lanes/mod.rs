@@ -16,7 +16,8 @@ pub(crate) use avx2::Sixteen;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sse2::{Eight, pair_sums};
 
-use super::idct::Block;
+/// 64 numbers, in rows of eight.
+type Block = [i16; 64];
 
 /// `N` eights of numbers of 16 bits, each of which may be of another block.
 pub(crate) trait Lanes<const N: usize>: Copy {
@@ -138,15 +139,15 @@ macro_rules! widest_lanes {
             fn body<$lanes: Lanes<$count>, const $count: usize $(, const $constant: $kind)?>($($arg: $ty),*) $body
 
             #[cfg(target_arch = "x86_64")]
-            if $crate::jpeg::lanes::are_two() {
+            if $crate::lanes::are_two() {
                 #[target_feature(enable = "avx2")]
                 fn wide $(<const $constant: $kind>)? ($($arg: $ty),*) {
-                    body::<$crate::jpeg::lanes::Sixteen, 2 $(, $constant)?>($($arg),*)
+                    body::<$crate::lanes::Sixteen, 2 $(, $constant)?>($($arg),*)
                 }
                 // SAFETY: the processor has the feature.
                 return unsafe { wide$(::<$constant>)?($($arg),*) };
             }
-            body::<$crate::jpeg::lanes::Eight, 1 $(, $constant)?>($($arg),*)
+            body::<$crate::lanes::Eight, 1 $(, $constant)?>($($arg),*)
         }
     };
 }

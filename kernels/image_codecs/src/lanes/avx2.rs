@@ -186,9 +186,10 @@ impl Lanes<2> for Sixteen {
 
     #[inline(always)]
     fn pixels(colors: [Sixteen; 3], out: &mut [[u8; 24]; 2]) {
-        let [red, green, blue] = colors.map(|color| first_bytes(color.bytes()));
+        let [red, green, blue] = colors;
+        let (red, green, blue) = (first_bytes(red.bytes()), first_bytes(green.bytes()), first_bytes(blue.bytes()));
         for (out, places) in out.as_flattened_mut().as_chunks_mut::<16>().0.iter_mut().zip(PLACES) {
-            let [of_red, of_green, of_blue] = places.map(bytemuck::cast);
+            let [of_red, of_green, of_blue]: [__m128i; 3] = bytemuck::cast(places);
             *out = avx2!({
                 let red_and_green = _mm_or_si128(_mm_shuffle_epi8(red, of_red), _mm_shuffle_epi8(green, of_green));
                 bytemuck::cast(_mm_or_si128(red_and_green, _mm_shuffle_epi8(blue, of_blue)))
@@ -201,7 +202,7 @@ impl Lanes<2> for Sixteen {
         let [first, second, third]: [[u8; 16]; 3] = bytemuck::cast(*pixels);
         let mut colors = [Sixteen::all(0); 3];
         for (color, origins) in colors.iter_mut().zip(ORIGINS) {
-            let [in_first, in_second, in_third] = origins.map(bytemuck::cast);
+            let [in_first, in_second, in_third]: [__m128i; 3] = bytemuck::cast(origins);
             *color = avx2!({
                 let of_first = _mm_shuffle_epi8(bytemuck::cast(first), in_first);
                 let of_second = _mm_shuffle_epi8(bytemuck::cast(second), in_second);

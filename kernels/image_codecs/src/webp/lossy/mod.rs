@@ -1,0 +1,159 @@
+//! Lossy pictures: key frames of VP8, as RFC 6386 describes them and libwebp's `src/dec` reads them. The crate `image-webp` reads
+//! them, too, but sample by sample, which takes several times as long.
+
+mod coefficients;
+mod color;
+mod filter;
+mod header;
+mod modes;
+mod plane;
+mod predict;
+mod reader;
+mod tables;
+mod transform;
+mod window;
+
+use std::fmt::Display;
+
+use kernlink::tensor::scratch;
+use kernlink::{Result as Done, bail};
+
+use super::container::Result;
+use coefficients::{Blocks, Content, Edge};
+use header::{Header, Strength};
+use modes::{Brightness, Mode, ModeReader, Modes};
+use plane::Plane;
+use predict::Place;
+
+/// Writes the pixels of a picture in three channels. `what` begins the text of an error.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the picture is not as it must be, or ends early; RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn decode(data: &[u8], columns: usize, rows: usize, what: &impl Display, out: &mut [u8]) -> Done<()> {
+    let mut header = match Header::new(data) {
+        Ok(header) => header,
+        Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
+    };
+    let frame = Frame { rows: rows.div_ceil(16), columns: columns.div_ceil(16) };
+    let mut planes = [
+        Plane::new(16 * frame.rows, 16 * frame.columns)?,
+        Plane::new(8 * frame.rows, 8 * frame.columns)?,
+        Plane::new(8 * frame.rows, 8 * frame.columns)?,
+    ];
+    if let Err(reason) = frame.read(&mut header, &mut planes)? {
+        bail!(InvalidArgument, "{what} {reason}");
+    }
+    color::write(&planes, columns, out.as_chunks_mut().0)
+}
+
+/// How many macroblocks there are.
+struct Frame {
+    rows: usize,
+    columns: usize,
+}
+
+/// How a macroblock's edges are smoothed.
+#[derive(Clone, Copy, Default)]
+struct Smoothed {
+    strength: Strength,
+    has_inner: bool,
+}
+
+impl Frame {
+    /// Reads and smooths all macroblocks.
+    fn read(&self, header: &mut Header<'_>, planes: &mut [Plane; 3]) -> Done<Result<()>> {
+        let mut modes = ModeReader::new(header, scratch::filled([Mode::Dc; 4], self.columns)?);
+        let mut above = scratch::filled(Edge::default(), self.columns)?;
+        let mut row_modes = scratch::room(self.columns)?;
+        let mut smoothed = scratch::filled([Smoothed::default(); 2], self.columns)?;
+        let mut blocks = Blocks::new();
+        for row in 0..self.rows {
+            row_modes.clear();
+            row_modes.extend((0..self.columns).map(|column| modes.next(column)));
+            if modes.is_over() {
+                return Ok(Err("The modes of a lossy picture are cut off."));
+            }
+            let mut left = Edge::default();
+            let partition = row % header.partitions.len();
+            for (column, modes) in row_modes.iter().enumerate() {
+                let has_block_modes = modes.brightness.has_blocks();
+                let edges = [&mut above[column], &mut left];
+                let mut has_coefficients = modes.has_coefficients;
+                if has_coefficients {
+                    let reader = &mut header.partitions[partition];
+                    let steps = &header.steps[modes.segment];
+                    has_coefficients = blocks.read(reader, &header.probabilities, steps, has_block_modes, edges);
+                } else {
+                    edges.into_iter().for_each(|edge| edge.clear(has_block_modes));
+                }
+                if header.partitions[partition].is_over {
+                    return Ok(Err("The coefficients of a lossy picture are cut off."));
+                }
+                self.predict(planes, [row, column], modes, has_coefficients.then_some(&blocks));
+                let strength = header.strengths[modes.segment][usize::from(has_block_modes)];
+                smoothed[column][row % 2] = Smoothed { strength, has_inner: has_coefficients || has_block_modes };
+            }
+            // A row is predicted from samples that are not smoothed: those of the row above.
+            if let Some(before) = row.checked_sub(1) {
+                self.smooth(planes, before, header, &smoothed);
+            }
+        }
+        self.smooth(planes, self.rows - 1, header, &smoothed);
+        Ok(Ok(()))
+    }
+
+    fn smooth(&self, planes: &mut [Plane; 3], row: usize, header: &Header<'_>, smoothed: &[[Smoothed; 2]]) {
+        for (column, of_rows) in smoothed.iter().enumerate() {
+            let Smoothed { strength, has_inner } = of_rows[row % 2];
+            filter::smooth_macroblock(planes, [row, column], header.smoothing, strength, has_inner);
+        }
+    }
+
+    /// Writes the samples of a macroblock.
+    fn predict(&self, planes: &mut [Plane; 3], [row, column]: [usize; 2], modes: &Modes, blocks: Option<&Blocks>) {
+        let (has_above, has_left) = (row > 0, column > 0);
+        let [plane, colors @ ..] = planes;
+        let (at, stride) = (plane.at(16 * row, 16 * column), plane.stride);
+        let add = |samples: &mut [u8], stride: usize, index: usize| {
+            let Some(blocks) = blocks else { return };
+            match blocks.contents[index] {
+                Content::Nothing => {}
+                Content::Mean => transform::add_mean(blocks.coefficients[index][0], samples, stride),
+                Content::Any => transform::add_transformed(&blocks.coefficients[index], samples, stride),
+            }
+        };
+        match modes.brightness {
+            Brightness::Whole(mode) => {
+                predict::square::<16>(&mut plane.samples, &Place { at, stride, has_above, has_left }, mode);
+                for index in 0..16 {
+                    add(&mut plane.samples[at + index / 4 * 4 * stride + index % 4 * 4..], stride, index);
+                }
+            }
+            Brightness::Blocks(modes) => {
+                // The rightmost blocks of all rows have the same samples above and to the right, those above the macroblock.
+                let above = &plane.samples[at - stride..];
+                let right = if row > 0 && column + 1 == self.columns {
+                    [above[15]; 4]
+                } else if row == 0 {
+                    [127; 4]
+                } else {
+                    [above[16], above[17], above[18], above[19]]
+                };
+                for (index, mode) in modes.into_iter().flatten().enumerate() {
+                    let at = at + index / 4 * 4 * stride + index % 4 * 4;
+                    let above = &plane.samples[at - stride..];
+                    let right = if index % 4 == 3 { right } else { [above[4], above[5], above[6], above[7]] };
+                    predict::block(&mut plane.samples, at, stride, right, mode);
+                    add(&mut plane.samples[at..], stride, index);
+                }
+            }
+        }
+        for (plane, first) in colors.iter_mut().zip([16, 20]) {
+            let (at, stride) = (plane.at(8 * row, 8 * column), plane.stride);
+            predict::square::<8>(&mut plane.samples, &Place { at, stride, has_above, has_left }, modes.color);
+            for index in 0..4 {
+                add(&mut plane.samples[at + index / 2 * 4 * stride + index % 2 * 4..], stride, first + index);
+            }
+        }
+    }
+}
