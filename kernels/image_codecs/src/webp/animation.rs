@@ -47,7 +47,7 @@ impl<'a> Frame<'a> {
                     alpha = Some(&payload[..chunk.length]);
                 }
                 b"VP8L" if alpha.is_some() => return Err("A lossless picture has alpha of its own."),
-                b"VP8 " | b"VP8L" if picture.is_none() => picture = Some(Picture::of_chunk(&chunk, alpha)?),
+                b"VP8 " | b"VP8L" if picture.is_none() => picture = Some(Picture::of_chunk(&chunk, payload, alpha)?),
                 _ => break,
             }
             rest = behind;

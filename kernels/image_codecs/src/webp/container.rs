@@ -141,6 +141,8 @@ pub(super) struct Picture<'a> {
     alpha: Option<&'a [u8]>,
     /// The payload of the chunk.
     data: &'a [u8],
+    /// The payload and what follows: libwebp reads the coefficients of a lossy picture that is too short from there.
+    readable: &'a [u8],
     pub(super) has_alpha: bool,
     pub(super) columns: usize,
     pub(super) rows: usize,
@@ -158,10 +160,10 @@ impl<'a> Picture<'a> {
                     if chunk.length > header.length - 12 - CHUNK_HEADER {
                         return Err("The picture is longer than the file.");
                     }
-                    Picture::of_chunk(&chunk, None)
+                    Picture::of_chunk(&chunk, chunk.behind_header, None)
                 }
                 // A picture may do without its chunk.
-                _ => Picture::new(rest.first() == Some(&LOSSLESS), rest, None),
+                _ => Picture::new(rest.first() == Some(&LOSSLESS), rest, rest, None),
             };
         };
         let mut room = header.length.saturating_sub(12 + CHUNK_HEADER + CANVAS);
@@ -170,7 +172,7 @@ impl<'a> Picture<'a> {
             let left = room.checked_sub(CHUNK_HEADER).and_then(|room| room.checked_sub(chunk.even_length()));
             room = left.ok_or("A chunk is longer than the file.")?;
             if chunk.is_picture() {
-                let mut picture = Picture::of_chunk(&chunk, alpha)?;
+                let mut picture = Picture::of_chunk(&chunk, chunk.behind_header, alpha)?;
                 if (picture.columns, picture.rows) != (canvas.columns, canvas.rows) {
                     return Err("The picture has another size than the canvas.");
                 }
@@ -185,12 +187,12 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The picture of a chunk that is one.
-    pub(super) fn of_chunk(chunk: &Chunk<'a>, alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
-        Picture::new(chunk.name == b"VP8L", chunk.behind_header.get(..chunk.length).ok_or(CUT)?, alpha)
+    /// The picture of a chunk that is one. The payload and what follows may be read.
+    pub(super) fn of_chunk(chunk: &Chunk<'a>, readable: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
+        Picture::new(chunk.name == b"VP8L", readable.get(..chunk.length).ok_or(CUT)?, readable, alpha)
     }
 
-    fn new(is_lossless: bool, data: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
+    fn new(is_lossless: bool, data: &'a [u8], readable: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
         let (columns, rows, has_alpha) = if is_lossless {
             let (start, _) = data.split_first_chunk::<5>().ok_or(CUT)?;
             let bits = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
@@ -211,7 +213,7 @@ impl<'a> Picture<'a> {
         };
         let has_alpha = has_alpha || alpha.is_some();
         let alpha = alpha.filter(|_| !is_lossless);
-        Ok(Picture { is_lossless, alpha, data, has_alpha, columns: columns as usize, rows: rows as usize })
+        Ok(Picture { is_lossless, alpha, data, readable, has_alpha, columns: columns as usize, rows: rows as usize })
     }
 
     /// Writes the pixels in three or four channels; those of a picture without alpha are opaque. `what` begins the text of an error.
@@ -224,7 +226,7 @@ impl<'a> Picture<'a> {
         let is_widened = channels == 4 && !reads_alpha;
         let read = if is_widened { &mut out[..pixels * 3] } else { &mut *out };
         if !self.is_lossless && !reads_alpha {
-            lossy::decode(self.data, self.columns, self.rows, &what, read)?;
+            lossy::decode(self.readable, self.columns, self.rows, &what, read)?;
         } else if let Err(error) =
             WebPDecoder::new(Cursor::new(self.file(reads_alpha)?)).and_then(|mut decoder| decoder.read_image(read))
         {

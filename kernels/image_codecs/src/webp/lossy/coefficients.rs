@@ -13,6 +13,8 @@ pub(super) enum Content {
     Nothing,
     /// All but the first are 0.
     Mean,
+    /// All but the first three that are coded are 0.
+    Few,
     Any,
 }
 
@@ -102,7 +104,7 @@ fn read(
             branches = &next[1];
             1
         };
-        let signed = if reader.is(128) { -number } else { number };
+        let signed = if reader.is_negative() { -number } else { number };
         block[usize::from(ZIGZAG[place])] = (signed * steps[usize::from(place > 0)]) as i16;
         place += 1;
     }
@@ -133,7 +135,8 @@ fn read_square<const N: usize>(
 /// The content of a block whose coefficients end before a place.
 fn content(end: usize, block: &[i16; 16]) -> Content {
     match end {
-        2.. => Content::Any,
+        4.. => Content::Any,
+        2.. => Content::Few,
         _ if block[0] != 0 => Content::Mean,
         _ => Content::Nothing,
     }
@@ -175,7 +178,15 @@ impl Blocks {
         read_square(&mut own, of(coded), steps.brightness, first, (brightness, contents), edges);
         let planes = colors.chunks_exact_mut(4).zip(color_contents.chunks_exact_mut(4));
         for (plane, (above, left)) in planes.zip(above.colors.iter_mut().zip(&mut left.colors)) {
-            read_square(&mut own, of(COLORS), steps.color, 0, plane, [above, left]);
+            let (blocks, contents) = plane;
+            read_square(&mut own, of(COLORS), steps.color, 0, (&mut *blocks, &mut *contents), [above, left]);
+            // As libwebp does: it matters where sums wrap.
+            if contents.iter().any(|content| matches!(content, Content::Few | Content::Any)) {
+                contents
+                    .iter_mut()
+                    .filter(|content| **content != Content::Nothing)
+                    .for_each(|content| *content = Content::Any);
+            }
         }
         *reader = own;
         self.contents.iter().any(|&content| content != Content::Nothing)

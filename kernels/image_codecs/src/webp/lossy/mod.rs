@@ -119,6 +119,7 @@ impl Frame {
             match blocks.contents[index] {
                 Content::Nothing => {}
                 Content::Mean => transform::add_mean(blocks.coefficients[index][0], samples, stride),
+                Content::Few => transform::add_few(&blocks.coefficients[index], samples, stride),
                 Content::Any => transform::add_transformed(&blocks.coefficients[index], samples, stride),
             }
         };

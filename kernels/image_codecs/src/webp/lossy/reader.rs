@@ -58,17 +58,38 @@ impl<'a> Reader<'a> {
             self.load();
         }
         let split = (self.range * u32::from(probability)) >> 8;
-        let boundary = u64::from(split + 1) << self.bits;
-        let is = self.value >= boundary;
-        let range = if is {
-            self.value -= boundary;
-            self.range - split
-        } else {
-            split + 1
-        };
+        let is = self.next() > split;
+        let range = if is { self.take(split) } else { split + 1 };
         let shift = 7 ^ (range | 1).ilog2();
         self.bits -= shift as i32;
         self.range = (range << shift) - 1;
+        is
+    }
+
+    /// What the next decision depends on: below the range, unless the code is none that an encoder writes.
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        (self.value >> self.bits) as u32
+    }
+
+    /// Leaves out what is below the upper part of the range; returns how large that is.
+    #[inline(always)]
+    fn take(&mut self, split: u32) -> u32 {
+        self.value = self.value.wrapping_sub(u64::from(split + 1) << self.bits);
+        self.range - split
+    }
+
+    /// A sign: `is(128)`, unless the code is none that an encoder writes.
+    #[inline(always)]
+    pub(super) fn is_negative(&mut self) -> bool {
+        if self.bits < 0 {
+            self.load();
+        }
+        let split = self.range >> 1;
+        let is = (split.wrapping_sub(self.next()) as i32) < 0;
+        let range = if is { self.take(split) } else { split + 1 };
+        self.bits -= 1;
+        self.range = 2 * range - 1;
         is
     }
 

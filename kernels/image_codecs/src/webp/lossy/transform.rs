@@ -1,4 +1,4 @@
-//! The inverse transforms (RFC 6386, section 14), in the numbers of 16 bits that libwebp computes in: sums of damaged files wrap.
+//! The inverse transforms (RFC 6386, section 14). Where libwebp computes in numbers of 16 bits, sums of damaged files wrap here, too.
 
 /// What √2 cos(π / 8) is more than 1, and √2 sin(π / 8), with 16 bits of fraction.
 const COSINE: i16 = 20091;
@@ -86,6 +86,24 @@ mod sse2 {
         let [first, second] = pass(bytemuck::cast(*block));
         let [first, second] = sse2!(pass([_mm_add_epi16(first, _mm_set_epi64x(0, 0x0004_0004_0004_0004)), second]));
         bytemuck::cast(sse2!([_mm_srai_epi16::<3>(first), _mm_srai_epi16::<3>(second)]))
+    }
+}
+
+/// [`add_transformed`] of a block of which only the first, the second and the fifth coefficient may not be 0; sums do not wrap.
+#[inline(always)]
+pub(super) fn add_few(block: &[i16; 16], samples: &mut [u8], stride: usize) {
+    let [mean, across, down] = [block[0], block[1], block[4]].map(i32::from);
+    let parts = |x: i32| {
+        let (cosine, sine) = (x + ((x * i32::from(COSINE)) >> 16), x + ((x * i32::from(SINE)) >> 16));
+        [cosine, sine, -sine, -cosine]
+    };
+    let (across, down) = (parts(across), parts(down));
+    for (row, down) in down.into_iter().enumerate() {
+        if let Some(to) = samples[row * stride..].first_chunk_mut::<4>() {
+            for (to, across) in to.iter_mut().zip(across) {
+                *to = (i32::from(*to) + ((mean + 4 + down + across) >> 3)).clamp(0, 255) as u8;
+            }
+        }
     }
 }
 
