@@ -85,28 +85,42 @@ def decisions(random, size, likely):
 
 
 def lossy(random, columns, rows, cut=False):
-    """The payload of a chunk `VP8 `. One that is cut lacks the end of a partition, or of everything."""
+    """The payload of a chunk `VP8 `. One that is cut lacks the end of a part that is read, or of everything."""
     code, partitions = Code(), random.choice([0, 0, 1, 2, 3])
     Header(random, code).write(partitions)
-    size = -(-columns // 16) * -(-rows // 16) * 120 + 40
-    for _ in range(size + 1000):
+    across, down = -(-columns // 16), -(-rows // 16)
+    for _ in range(across * down * 120 + 1040):
         code.decide(random.random() < 0.5)
     first = code.bytes()
-    parts = [decisions(random, size * 3, random.choice([64, 128, 200, 240])) for _ in range(1 << partitions)]
+    # Each holds the coefficients of some rows; what lies behind them is read when they are too short.
+    read = [len(range(k, down, 1 << partitions)) for k in range(1 << partitions)]
+    parts = [decisions(random, rows * across * 360 + 20, random.choice([64, 128, 200, 240])) for rows in read]
     if cut:
-        k = random.randrange(len(parts))
-        parts[k] = parts[k][:random.randrange(len(parts[k]))]
+        k = random.choice([k for k, rows in enumerate(read) if rows])
+        parts[k] = parts[k][:random.randrange(len(parts[k]) // 4)]
         if random.random() < 0.3:
             first = first[:random.randrange(len(first))]
     sizes = b"".join(struct.pack("<I", len(part))[:3] for part in parts[:-1])
     start = struct.pack("<I", random.randrange(4) << 1 | 1 << 4 | len(first) << 5)[:3] + b"\x9d\x01\x2a"
     # The highest two bits of the sizes are for whoever shows the picture.
-    scaled = [size | random.randrange(4) << 14 for size in (columns, rows)]
+    scaled = [side | random.randrange(4) << 14 for side in (columns, rows)]
     data = start + struct.pack("<HH", *scaled) + first + sizes + b"".join(parts)
     return data[:random.randrange(len(data))] if cut and random.random() < 0.3 else data
 
 
+def chunk(name, payload):
+    return name + struct.pack("<I", len(payload)) + payload + bytes(len(payload) % 2)
+
+
+def riff(*chunks):
+    body = b"WEBP" + b"".join(chunk(*named) for named in chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
 def file(payload):
     """A WebP file of a lossy picture."""
-    chunk = b"VP8 " + struct.pack("<I", len(payload)) + payload + bytes(len(payload) % 2)
-    return b"RIFF" + struct.pack("<I", 4 + len(chunk)) + b"WEBP" + chunk
+    return riff((b"VP8 ", payload))
+
+
+def canvas(columns, rows, flags):
+    return b"VP8X", struct.pack("<I", flags) + struct.pack("<I", columns - 1)[:3] + struct.pack("<I", rows - 1)[:3]

@@ -7,8 +7,12 @@
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-use bytemuck::Zeroable;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
+use bytemuck::{Pod, Zeroable};
+
+use super::buffer::{ALIGNMENT, HostBuffer};
 use super::memory::may_request;
 use crate::error::{Error, Result};
 
@@ -53,6 +57,70 @@ pub fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
     match bytemuck::allocation::try_zeroed_vec(count) {
         Ok(vector) => Ok(vector),
         Err(()) => Err(refused(count, size_of::<T>())),
+    }
+}
+
+/// Elements in memory that is reused where it is large, as that of tensors is. The system clears the pages of other memory whenever
+/// a kernel takes it, which costs more than many kernels compute.
+pub struct Pooled<T> {
+    /// None if there are no elements.
+    buffer: Option<HostBuffer>,
+    count: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T> Default for Pooled<T> {
+    fn default() -> Self {
+        Pooled { buffer: None, count: 0, elements: PhantomData }
+    }
+}
+
+impl<T: Pod> Deref for Pooled<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        let Some(buffer) = &self.buffer else { return &[] };
+        // SAFETY: the buffer is aligned and has room for so many elements; its bytes are initialised, which makes any of these.
+        unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast(), self.count) }
+    }
+}
+
+impl<T: Pod> DerefMut for Pooled<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let Some(buffer) = &mut self.buffer else { return &mut [] };
+        // SAFETY: as above; the buffer is this one's alone.
+        unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), self.count) }
+    }
+}
+
+/// As [`zeros`], in memory that is [reused](Pooled).
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+#[track_caller]
+pub fn pooled_zeros<T: Pod>(count: usize) -> Result<Pooled<T>> {
+    new_pooled(count, true)
+}
+
+/// Elements of any value, in memory that is [reused](Pooled).
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+#[track_caller]
+pub fn pooled<T: Pod>(count: usize) -> Result<Pooled<T>> {
+    new_pooled(count, false)
+}
+
+#[track_caller]
+fn new_pooled<T: Pod>(count: usize, zeroed: bool) -> Result<Pooled<T>> {
+    const { assert!(align_of::<T>() <= ALIGNMENT && size_of::<T>() > 0) };
+    if count == 0 {
+        return Ok(Pooled::default());
+    }
+    let buffer = count.checked_mul(size_of::<T>()).and_then(|bytes| HostBuffer::new(bytes, zeroed));
+    match buffer {
+        Some(buffer) => Ok(Pooled { buffer: Some(buffer), count, elements: PhantomData }),
+        None => Err(refused(count, size_of::<T>())),
     }
 }
 
@@ -266,6 +334,14 @@ mod tests {
     #[test]
     fn what_fits_is_there() {
         assert_eq!(zeros::<f32>(3).unwrap(), [0.0; 3]);
+        assert!(pooled_zeros::<u64>(usize::MAX / 4).is_err());
+        assert!(pooled_zeros::<[i16; 64]>(0).unwrap().is_empty());
+        for _ in 0..2 {
+            // The second time it is the memory that the first one has written.
+            let mut pooled = pooled_zeros::<u64>(1 << 16).unwrap();
+            assert!(pooled.len() == 1 << 16 && pooled.iter().all(|&x| x == 0));
+            pooled.fill(u64::MAX);
+        }
         assert_eq!(filled("a", 2).unwrap(), ["a", "a"]);
         assert_eq!(copied(&[1, 2]).unwrap(), [1, 2]);
         assert_eq!(joined(&[b"a", b"", b"bc"]).unwrap(), b"abc");

@@ -9,7 +9,7 @@ const SIDE: usize = 16;
 const QUAD: usize = 4;
 
 /// Writes row `r` of a matrix as column `r` of another: `target[c * target_stride + r] = source[r * source_stride + c]` for
-/// all of its `rows` and `columns`. Elements of 4 and 8 bytes are turned in registers.
+/// all of its `rows` and `columns`. Elements of 4 bytes, and with AVX those of 8, are turned in registers.
 ///
 /// # Panics
 /// If the slices do not hold both matrices.
@@ -131,7 +131,7 @@ mod x86 {
         // SAFETY: the caller's promise.
         unsafe {
             turn.each_block(source, target, |from, source_stride, to, target_stride| {
-                quad_of_pairs(from, source_stride, to, target_stride)
+                quad_of_double_words(from, source_stride, to, target_stride)
             })
         }
     }
@@ -142,7 +142,7 @@ mod x86 {
     /// As [`quad_of_words`]; the processor has AVX.
     #[target_feature(enable = "avx")]
     #[inline]
-    unsafe fn quad_of_pairs<T>(source: *const T, source_stride: usize, target: *mut T, target_stride: usize) {
+    unsafe fn quad_of_double_words<T>(source: *const T, source_stride: usize, target: *mut T, target_stride: usize) {
         // SAFETY: the caller's promise.
         unsafe {
             // Two elements of a row, and two of the row after the next.
@@ -197,6 +197,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "a source that is too small")]
+    fn a_source_that_is_too_small_is_refused() {
+        transpose((&[0u64; 18], 5), (&mut [0; 30], 4), [4, 5]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a source that is too small")]
+    fn a_stride_beyond_all_memory_is_refused() {
+        transpose((&[0u64; 20], usize::MAX / 2), (&mut [0; 30], 4), [4, 5]);
     }
 
     #[test]

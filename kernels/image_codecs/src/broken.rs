@@ -156,8 +156,12 @@ fn webps() -> Vec<Vec<u8>> {
         encoder.encode(&picture(12, 17, channels), 17, 12, color).expect("a file");
         file
     };
-    let lossy = include_bytes!("broken/lossy_alpha.webp").to_vec();
-    let stills = [file(3, ColorType::Rgb8), file(4, ColorType::Rgba8), lossy];
+    let lossy_alpha = include_bytes!("broken/lossy_alpha.webp").to_vec();
+    // Its picture alone.
+    let at = lossy_alpha.windows(4).position(|name| name == b"VP8 ").expect("a picture");
+    let length = (lossy_alpha.len() - at + 4) as u32;
+    let lossy = [b"RIFF", &length.to_le_bytes()[..], b"WEBP", &lossy_alpha[at..]].concat();
+    let stills = [file(3, ColorType::Rgb8), file(4, ColorType::Rgba8), lossy_alpha, lossy];
     let animation = animation(&stills);
     stills.into_iter().chain([animation]).collect()
 }
@@ -187,6 +191,31 @@ fn the_animation_is_one() {
         let file = [&bytes[..4], &length.to_le_bytes(), &bytes[8..]].concat();
         assert!(Webp::new(&file).is_err(), "{length}");
         assert!(Webp::new(&file[..file.len().min(length as usize + 8)]).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn lossy_pictures_of_any_content_do_not_panic() {
+    let cases = std::env::var("KERNLINK_FUZZ_CASES").map_or(300, |text| text.parse().expect("a number"));
+    let mut chance = Chance(3);
+    for _ in 0..cases {
+        let (rows, columns) = (1 + chance.below(200), 1 + chance.below(70));
+        // Any code stands for some picture. Much of it are ones or zeros, so that all decisions and large numbers come.
+        let (first, behind) = (chance.below(2000), chance.below(60_000));
+        let likely = [0, 128, 255][chance.below(3)];
+        let code: Vec<u8> =
+            (0..first + behind).map(|_| if chance.below(3) == 0 { likely } else { chance.below(256) as u8 }).collect();
+        let [low, middle, high, _] = ((first as u32) << 5 | 1 << 4).to_le_bytes();
+        let [r, c] = [rows, columns].map(|size| (size as u16).to_le_bytes());
+        let start = [low, middle, high, 0x9D, 0x01, 0x2A, c[0], c[1], r[0], r[1]];
+        let length = (start.len() + code.len()) as u32;
+        let sizes = [(4 + 8 + length).to_le_bytes(), length.to_le_bytes()];
+        let file = [b"RIFF", &sizes[0][..], b"WEBPVP8 ", &sizes[1], &start, &code].concat();
+        // One whose first part is longer than the file is refused before.
+        if let Ok(file) = Webp::new(&file) {
+            assert_eq!((file.rows, file.columns, file.channels), (rows, columns, 3));
+            _ = file.decode(1, &mut vec![0; rows * columns * 3]);
+        }
     }
 }
 

@@ -5,6 +5,9 @@ use crate::lanes::{Lanes, widest_lanes};
 widest_lanes! {
     /// Twice as many samples: each is three quarters of the nearest and one of the next, where the ends are next to themselves. `sums`
     /// are samples, or sums of rows; what is added rounds them before `BITS` are left out, so that halves go up and down in turn.
+    ///
+    /// # Panics
+    /// If there is no sum, or less room than for two samples of each.
     pub(crate) fn twice<L, N, const BITS: i32>(sums: &[i16], rounding: [i16; 2], out: &mut [u8]) {
         let (pairs, last) = (out.as_chunks_mut::<2>().0, sums.len() - 1);
         let pair = |k: usize| {

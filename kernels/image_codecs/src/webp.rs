@@ -1,8 +1,10 @@
-//! WebP files: still pictures, and animations. What the container holds is read here, as libwebp reads it; the crate `image-webp`
-//! decodes the pictures.
+//! WebP files: still pictures, and animations. What the container holds is read here, as libwebp reads it, and lossy pictures are
+//! decoded; the crate `image-webp` decodes lossless ones.
 
+mod alpha;
 mod animation;
 mod container;
+mod lossless;
 mod lossy;
 
 use animation::Animation;

@@ -9,6 +9,7 @@ use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
 use kernlink_kernels_common::outer::{Operand, Run, sum_outer};
+use kernlink_kernels_common::tile::COLUMNS;
 use kernlink_kernels_common::turn::transpose;
 use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
@@ -37,7 +38,7 @@ struct Sampling<'a> {
     last_distances: Vec<f32>,
 }
 
-/// Points of a block: vectors of the products of so many are under way at a time.
+/// Points of a block: so many products [`sum_outer`] has under way at a time where there is AVX-512.
 const BLOCK: usize = 64;
 
 /// The points block by block, of each of which the first coordinates of all points come first, then the second ones.
@@ -64,8 +65,8 @@ fn blocks<'a>(
 /// Writes half the square of the distance to the origin of each of the points that are turned. The sums are made as [`products`]
 /// makes them, so that points that are the same are no distance apart.
 fn half_squared_norms(turned: &[f32], width: usize, target: &mut [f32]) {
-    /// The products of so many with each other are formed, of which the diagonal counts: the fewest that a vector has.
-    const SOME: usize = 16;
+    /// The products of so many with each other are formed, of which the diagonal counts: [`sum_outer`] computes whole lines of them.
+    const SOME: usize = COLUMNS;
     for (block, target) in blocks(turned, width, target) {
         let count = target.len();
         for (first, target) in (0..).step_by(SOME).zip(target.chunks_mut(SOME)) {

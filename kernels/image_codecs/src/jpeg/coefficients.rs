@@ -1,5 +1,7 @@
 //! The coefficients of a file whose components come in several scans, which are kept until its end.
 
+use kernlink::tensor::scratch::Pooled;
+
 use super::arithmetic::Arithmetic;
 use super::entropy::{Blocks, Entropy, Sequential};
 use super::header::{Found, Header};
@@ -10,9 +12,9 @@ use super::source::{Read, Stop, zeros};
 
 /// A component's blocks, row by row, with those that only fill the last units.
 pub(crate) struct Coefficients {
-    blocks: Vec<Block>,
+    blocks: Pooled<Block>,
     /// Which coefficients of AC of each block are not 0, as [`Blocks::single`] says.
-    set: Vec<u64>,
+    set: Pooled<u64>,
     /// How many blocks a row has.
     across: usize,
     /// How many low bits of each coefficient are unknown yet, now and before the last scan.

@@ -1,5 +1,7 @@
 //! JPEG files to images, byte for byte as libjpeg-turbo 2.1 by way of TensorFlow's `jpeg::Uncompress`.
 
+use kernlink::tensor::scratch::Pooled;
+
 use super::coefficients::{Scans, entropy};
 use super::color;
 use super::entropy::Whole;
@@ -147,7 +149,7 @@ impl<'a> Decoder<'a> {
             let across_of_units = if frame.components.len() == 1 { 1 } else { component.across };
             planes.push((
                 Plane {
-                    samples: Vec::new(),
+                    samples: Pooled::default(),
                     stride: blocks[1] * size,
                     rows: (frame.height * component.down * size).div_ceil(frame.most_down * 8),
                     columns: if is_narrow { some_columns } else { full_columns },

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use bytemuck::Zeroable;
+use bytemuck::Pod;
+use kernlink::tensor::scratch::Pooled;
 
 use super::codes::{Counter, Encoder, Sink, Writer, optimal, usual};
 use super::color::rgb_to_ycc;
@@ -79,7 +80,7 @@ fn tables_of(component: usize) -> Tables {
 
 /// A component's coefficients, in natural order.
 struct Component {
-    blocks: Vec<Block>,
+    blocks: Pooled<Block>,
     /// How many blocks a row has, with those that fill the last unit.
     stride: usize,
     /// How many rows of units there are.
@@ -101,15 +102,15 @@ fn in_order(block: &mut Block) {
 /// What components are made in, which rows of units share.
 #[derive(Default)]
 struct Workspace {
-    planes: [Vec<u8>; 3],
+    planes: [Pooled<u8>; 3],
     /// A plane in half the size.
-    half: Vec<u8>,
+    half: Pooled<u8>,
     /// Samples of a row of blocks.
-    strip: Vec<u8>,
+    strip: Pooled<u8>,
 }
 
 /// The first elements, which are as they were left, or zeros.
-fn first<T: Zeroable>(room: &mut Vec<T>, count: usize) -> Read<&mut [T]> {
+fn first<T: Pod>(room: &mut Pooled<T>, count: usize) -> Read<&mut [T]> {
     if room.len() < count {
         *room = zeros(count)?;
     }
@@ -131,7 +132,7 @@ impl Component {
         [rows, columns]: [usize; 2],
         units: [usize; 2],
         divisors: &Divisors,
-        strip: &mut Vec<u8>,
+        strip: &mut Pooled<u8>,
     ) -> Read<()> {
         let [down, across] = self.factors;
         let (stride, size) = (units[1] * across, [rows.div_ceil(8), columns.div_ceil(8)]);
@@ -166,7 +167,7 @@ impl Component {
 
 /// Writes half as many samples in both directions to `half`, with whole blocks across that go on with the last column; halves go up
 /// and down in turn. Answers with the rows and columns.
-fn downsampled(plane: &[u8], [rows, columns]: [usize; 2], half: &mut Vec<u8>) -> Read<[usize; 2]> {
+fn downsampled(plane: &[u8], [rows, columns]: [usize; 2], half: &mut Pooled<u8>) -> Read<[usize; 2]> {
     let size = [rows.div_ceil(2), columns.div_ceil(16) * 8];
     for (y, line) in first(half, size[0] * size[1])?.chunks_exact_mut(size[1]).enumerate() {
         let row = |y: usize| &plane[y.min(rows - 1) * columns..][..columns];
@@ -326,7 +327,7 @@ impl Picture<'_> {
     fn components(&self) -> Vec<Component> {
         let factors = |component| [if component == 0 { self.factor } else { 1 }; 2];
         let empty = |component| Component {
-            blocks: Vec::new(),
+            blocks: Pooled::default(),
             stride: 0,
             units_down: 0,
             size: [0; 2],

@@ -5,7 +5,8 @@
 //! Moschytz's (ICASSP 1989), as are those to smaller blocks.
 
 use super::header::Quantizers;
-use crate::lanes::{Eight, Lanes, WideLanes, are_two, rows, widest_lanes};
+use super::rows::rows;
+use crate::lanes::{Eight, Lanes, WideLanes, are_two, widest_lanes};
 
 /// A block's coefficients or multipliers, in natural order.
 pub(crate) type Block = [i16; 64];

@@ -14,6 +14,7 @@ mod huffman;
 mod idct;
 mod planes;
 mod progressive;
+mod rows;
 mod scans;
 mod smooth;
 mod source;

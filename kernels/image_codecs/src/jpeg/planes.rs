@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use kernlink::tensor::scratch::Pooled;
+
 use super::idct::{Block, Transform};
 use crate::upsample::twice;
 
 /// A component's samples.
 pub(crate) struct Plane {
-    pub(crate) samples: Vec<u8>,
+    pub(crate) samples: Pooled<u8>,
     /// How many samples a row holds, with those that only fill the last block.
     pub(crate) stride: usize,
     /// How many rows of samples the image has.

@@ -4,7 +4,7 @@
 use super::codes::{Sink, sized};
 use super::header::NATURAL_ORDER;
 use super::idct::Block;
-use crate::lanes::non_zeros;
+use super::rows::non_zeros;
 
 /// Which tables a component's symbols belong to: those of DC are 0 and 1, those of AC 2 and 3.
 #[derive(Clone, Copy)]

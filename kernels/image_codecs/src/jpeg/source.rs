@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use bytemuck::Zeroable;
-use kernlink::tensor::scratch;
+use bytemuck::Pod;
+use kernlink::tensor::scratch::{self, Pooled};
 use kernlink::{Code, Error};
 
 /// Why no more can be read, or written.
@@ -47,9 +47,9 @@ impl Display for Stop {
 /// Results while a JPEG file is read.
 pub(crate) type Read<T> = Result<T, Stop>;
 
-/// Room for `count` elements that are 0, which the system finds when they are used first.
-pub(crate) fn zeros<T: Zeroable>(count: usize) -> Read<Vec<T>> {
-    scratch::zeros(count).map_err(|_| Stop::NoMemory)
+/// Room for `count` elements that are 0.
+pub(crate) fn zeros<T: Pod>(count: usize) -> Read<Pooled<T>> {
+    scratch::pooled_zeros(count).map_err(|_| Stop::NoMemory)
 }
 
 /// What follows a file that was cut, if its reader asks for that: the marker of the end.

@@ -1,5 +1,5 @@
-//! Numbers of 16 bits by eights, with the operations that the transforms of blocks are made of: one eight at a time, or two where
-//! the processor has AVX2.
+//! Numbers of 16 bits by eights, with the operations that transforms and conversions of colours are made of: one eight at a time, or
+//! two where the processor has AVX2.
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "the tests compare with a part"))]
@@ -15,9 +15,6 @@ pub(crate) use arrays::{Eight, pair_sums};
 pub(crate) use avx2::Sixteen;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sse2::{Eight, pair_sums};
-
-/// 64 numbers, in rows of eight.
-type Block = [i16; 64];
 
 /// `N` eights of numbers of 16 bits, each of which may be of another block.
 pub(crate) trait Lanes<const N: usize>: Copy {
@@ -152,29 +149,6 @@ macro_rules! widest_lanes {
     };
 }
 pub(crate) use widest_lanes;
-
-/// Row `k` of blocks. Without closures, which the compiler leaves as calls.
-#[inline(always)]
-fn row<L: Lanes<N>, const N: usize>(blocks: [&Block; N], k: usize) -> L {
-    let mut row = [[0; 8]; N];
-    for (row, block) in row.iter_mut().zip(blocks) {
-        *row = block.as_chunks::<8>().0[k];
-    }
-    L::new(row)
-}
-
-/// The rows of blocks.
-#[inline(always)]
-pub(crate) fn rows<L: Lanes<N>, const N: usize>(blocks: [&Block; N]) -> [L; 8] {
-    let row = |k| row(blocks, k);
-    [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)]
-}
-
-/// A bit for each coefficient, the first the lowest: whether it is not 0.
-#[inline(always)]
-pub(crate) fn non_zeros(block: &Block) -> u64 {
-    u64::from_le_bytes(rows([block]).map(Eight::non_zeros))
-}
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {

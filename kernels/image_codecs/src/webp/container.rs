@@ -1,14 +1,13 @@
 //! The container of WebP files: a RIFF file of chunks. Which files are good, libwebp's `src/dec/webp_dec.c` says.
 
 use std::fmt::Display;
-use std::io::Cursor;
 use std::result;
 
-use image_webp::WebPDecoder;
 use kernlink::tensor::scratch;
 use kernlink::{Result as Done, bail};
 
-use super::lossy;
+use super::alpha::Alpha;
+use super::{lossless, lossy};
 
 /// What is read, or what is wrong with the file.
 pub(super) type Result<T> = result::Result<T, &'static str>;
@@ -23,6 +22,12 @@ const CANVAS: usize = 10;
 const LOSSLESS: u8 = 0x2f;
 
 const CUT: &str = "The file is cut off.";
+
+/// The first bytes of a lossless picture without alpha.
+pub(super) fn lossless_header(columns: usize, rows: usize) -> [u8; 5] {
+    let [a, b, c, d] = ((columns as u32 - 1) | ((rows as u32 - 1) << 14)).to_le_bytes();
+    [LOSSLESS, a, b, c, d]
+}
 
 /// A chunk at the beginning of `data`, and what is behind it.
 pub(super) struct Chunk<'a> {
@@ -187,7 +192,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The picture of a chunk that is one. The payload and what follows may be read.
+    /// The picture of a chunk that is one. `readable` is the payload and whatever libwebp may read behind it.
     pub(super) fn of_chunk(chunk: &Chunk<'a>, readable: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
         Picture::new(chunk.name == b"VP8L", readable.get(..chunk.length).ok_or(CUT)?, readable, alpha)
     }
@@ -218,49 +223,41 @@ impl<'a> Picture<'a> {
 
     /// Writes the pixels in three or four channels; those of a picture without alpha are opaque. `what` begins the text of an error.
     pub(super) fn decode(&self, what: impl Display, channels: usize, out: &mut [u8]) -> Done<()> {
-        let reads_alpha = channels == 4 && (self.is_lossless || self.alpha.is_some());
-        if reads_alpha && self.alpha.is_some_and(|alpha| alpha.first().is_some_and(|first| first >> 6 > 1)) {
-            bail!(InvalidArgument, "{what} Its plane of alpha begins as none does.");
+        let &Picture { columns, rows, .. } = self;
+        if self.is_lossless {
+            let mut wide = scratch::zeros::<u8>(if channels == 4 { 0 } else { 4 * rows * columns })?;
+            let pixels = if channels == 4 { &mut *out } else { &mut wide };
+            if let Err(error) = lossless::decode([self.data, &[]], columns, rows, pixels)? {
+                bail!(InvalidArgument, "{what} {error}");
+            }
+            for (out, pixel) in out.as_chunks_mut::<3>().0.iter_mut().zip(wide.as_chunks::<4>().0) {
+                out.copy_from_slice(&pixel[..3]);
+            }
+            return Ok(());
         }
-        let pixels = self.rows * self.columns;
-        let is_widened = channels == 4 && !reads_alpha;
-        let read = if is_widened { &mut out[..pixels * 3] } else { &mut *out };
-        if !self.is_lossless && !reads_alpha {
-            lossy::decode(self.readable, self.columns, self.rows, &what, read)?;
-        } else if let Err(error) =
-            WebPDecoder::new(Cursor::new(self.file(reads_alpha)?)).and_then(|mut decoder| decoder.read_image(read))
-        {
-            bail!(InvalidArgument, "{what} {error}");
-        }
-        if is_widened {
+        let alpha = match self.alpha.filter(|_| channels == 4) {
+            Some(chunk) => match Alpha::new(chunk) {
+                Ok(alpha) => Some(alpha),
+                Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
+            },
+            None => None,
+        };
+        let pixels = rows * columns;
+        lossy::decode(self.readable, columns, rows, &what, &mut out[..pixels * 3])?;
+        let alpha = match alpha {
+            Some(alpha) => match alpha.plane(columns, rows)? {
+                Ok(plane) => plane,
+                Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
+            },
+            None => Vec::new(),
+        };
+        if channels == 4 {
             for pixel in (0..pixels).rev() {
                 let [r, g, b] = [0, 1, 2].map(|channel| out[pixel * 3 + channel]);
-                out[pixel * 4..][..4].copy_from_slice(&[r, g, b, 255]);
+                let alpha = alpha.get(pixel).copied().unwrap_or(255);
+                out[pixel * 4..][..4].copy_from_slice(&[r, g, b, alpha]);
             }
         }
         Ok(())
-    }
-
-    /// A file of this picture alone, for the crate that decodes it.
-    fn file(&self, reads_alpha: bool) -> Done<Vec<u8>> {
-        let [columns, rows] = [self.columns, self.rows].map(|size| (size as u32 - 1).to_le_bytes());
-        let flags = if reads_alpha { 0x10 } else { 0 };
-        let canvas = [flags, 0, 0, 0, columns[0], columns[1], columns[2], rows[0], rows[1], rows[2]];
-        let alpha = self.alpha.filter(|_| reads_alpha).map(|alpha| (b"ALPH", alpha));
-        let picture = (if self.is_lossless { b"VP8L" } else { b"VP8 " }, self.data);
-        let chunks = || [Some((b"VP8X", &canvas[..])), alpha, Some(picture)].into_iter().flatten();
-
-        let length = 4 + chunks().map(|(_, payload)| CHUNK_HEADER + payload.len().next_multiple_of(2)).sum::<usize>();
-        let mut file = scratch::room(CHUNK_HEADER + length)?;
-        file.extend_from_slice(b"RIFF");
-        file.extend_from_slice(&(length as u32).to_le_bytes());
-        file.extend_from_slice(b"WEBP");
-        for (name, payload) in chunks() {
-            file.extend_from_slice(name);
-            file.extend_from_slice(&(payload.len() as u32).to_le_bytes());
-            file.extend_from_slice(payload);
-            file.extend_from_slice(&[0][..payload.len() % 2]);
-        }
-        Ok(file)
     }
 }

@@ -33,7 +33,8 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// The edge of a macroblock without coefficients. What means had is kept where blocks have modes of their own: there are none then.
+    /// The edge of a macroblock without coefficients. `means` is kept if blocks have modes of their own: such a macroblock has no block of
+    /// means.
     pub(super) fn clear(&mut self, has_block_modes: bool) {
         *self = Edge { means: self.means && has_block_modes, ..Edge::default() };
     }
@@ -157,7 +158,7 @@ impl Blocks {
         [above, left]: [&mut Edge; 2],
     ) -> bool {
         self.coefficients.as_flattened_mut().fill(0);
-        // A copy of its own is kept in registers.
+        // A local copy, so that the compiler keeps it in registers.
         let mut own = *reader;
         let (brightness, colors) = self.coefficients.split_at_mut(16);
         let (contents, color_contents) = self.contents.split_at_mut(16);
@@ -173,14 +174,20 @@ impl Blocks {
                 }
             }
         }
-        let of = |coded: usize| &probabilities[coded];
         let edges = [&mut above.brightness, &mut left.brightness];
-        read_square(&mut own, of(coded), steps.brightness, first, (brightness, contents), edges);
+        read_square(&mut own, &probabilities[coded], steps.brightness, first, (brightness, contents), edges);
         let planes = colors.chunks_exact_mut(4).zip(color_contents.chunks_exact_mut(4));
         for (plane, (above, left)) in planes.zip(above.colors.iter_mut().zip(&mut left.colors)) {
             let (blocks, contents) = plane;
-            read_square(&mut own, of(COLORS), steps.color, 0, (&mut *blocks, &mut *contents), [above, left]);
-            // As libwebp does: it matters where sums wrap.
+            read_square(
+                &mut own,
+                &probabilities[COLORS],
+                steps.color,
+                0,
+                (&mut *blocks, &mut *contents),
+                [above, left],
+            );
+            // libwebp transforms all four blocks in 16 bits if one has more than a mean; only sums that wrap show it.
             if contents.iter().any(|content| matches!(content, Content::Few | Content::Any)) {
                 contents
                     .iter_mut()

@@ -21,11 +21,7 @@ fn color([y, u, v]: [u8; 3]) -> [u8; 3] {
     let times = |sample: u8, factor: u16| (i32::from(sample) * i32::from(factor)) >> 8;
     let brightness = times(y, BRIGHTNESS);
     let sums = [times(v, RED_TO_RED), -times(u, BLUE_TO_GREEN) - times(v, RED_TO_GREEN), times(u, BLUE_TO_BLUE)];
-    let mut offsets = OFFSETS.into_iter();
-    sums.map(|sum| {
-        let color = brightness + sum + i32::from(offsets.next().unwrap_or(0));
-        (color >> 6).clamp(0, 255) as u8
-    })
+    std::array::from_fn(|k| ((brightness + sums[k] + i32::from(OFFSETS[k])) >> 6).clamp(0, 255) as u8)
 }
 
 widest_lanes! {
@@ -78,4 +74,27 @@ pub(super) fn write(planes: &[Plane; 3], columns: usize, out: &mut [[u8; 3]]) ->
         colors([brightness.row(row, columns), &u[..columns], &v[..columns]], out);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_of_rows_are_those_of_samples() {
+        let samples = [0, 1, 2, 15, 16, 17, 100, 127, 128, 129, 200, 234, 235, 236, 254, 255];
+        let all: Vec<[u8; 3]> = (0..16 * 16 * 16).map(|k| [k % 16, k / 16 % 16, k / 256].map(|k| samples[k])).collect();
+        let rows: [Vec<u8>; 3] = std::array::from_fn(|k| all.iter().map(|sample| sample[k]).collect());
+        for count in (0..70).chain([all.len()]) {
+            for first in [0, 1000].map(|first| first.min(all.len() - count)) {
+                let mut found = vec![[0; 3]; count];
+                colors(
+                    [&rows[0][first..][..count], &rows[1][first..][..count], &rows[2][first..][..count]],
+                    &mut found,
+                );
+                let expected: Vec<[u8; 3]> = all[first..][..count].iter().map(|&sample| color(sample)).collect();
+                assert_eq!(found, expected, "{count} from {first}");
+            }
+        }
+    }
 }

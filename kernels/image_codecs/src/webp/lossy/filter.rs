@@ -6,16 +6,18 @@ use super::header::{Smoothing, Strength};
 use super::plane::Plane;
 use super::window::{Lines, turned};
 
-/// What a window is moved by so that its lines are those around edges: as many are in front of the first edge.
+/// Lines of a window in front of its first edge.
 const BEFORE: usize = 8;
 
 /// Which samples of an edge are changed, and by how much they may differ.
 #[derive(Clone, Copy)]
 struct Edge {
     kind: Kind,
-    /// Twice the step across the edge and half of that one sample further, at most.
+    /// The bound on 2 |p0 - q0| + |p1 - q1| / 2, where p0 and q0 are beside the edge and p1 and q1 behind them.
     step: u8,
+    /// As in [`Strength`].
     interior: u8,
+    /// As in [`Strength`].
     detail: u8,
 }
 

@@ -1,5 +1,6 @@
 //! What stands before the picture (RFC 6386, section 9), as libwebp's `src/dec/vp8_dec.c` reads it.
 
+use super::super::container::of_three_bytes;
 use super::reader::Reader;
 use super::tables::{AC_STEPS, BANDS, DC_STEPS, DEFAULTS, UPDATES};
 
@@ -95,7 +96,7 @@ struct Filter {
     smoothing: Smoothing,
     level: i32,
     sharpness: i32,
-    /// What is added for macroblocks of this kind of picture, and for those whose blocks have modes of their own.
+    /// What is added for the macroblocks of key frames, and for those whose blocks have modes of their own.
     changes: [i32; 2],
 }
 
@@ -133,9 +134,7 @@ impl Filter {
 fn read_steps(reader: &mut Reader<'_>, segments: Option<&Segments>) -> [Steps; 4] {
     let whole = reader.number(7);
     let [first, mean, other_mean, color, other_color] = [(); 5].map(|()| reader.optional(4));
-    let mut segment = 0..4;
-    [(); 4].map(|()| {
-        let segment = segment.next().unwrap_or(0);
+    std::array::from_fn(|segment| {
         let quantizer = Segments::number(segments, whole, |segments| segments.quantizers[segment]);
         let at = |change: i32, most: i32| (quantizer + change).clamp(0, most) as usize;
         let (dc, ac) =
@@ -150,7 +149,7 @@ fn read_steps(reader: &mut Reader<'_>, segments: Option<&Segments>) -> [Steps; 4
 
 fn read_probabilities(reader: &mut Reader<'_>) -> Box<ByPlace> {
     let mut probabilities = DEFAULTS;
-    let tables = [&mut probabilities].into_iter().flatten().flatten().flatten().flatten();
+    let tables = probabilities.iter_mut().flatten().flatten().flatten();
     for (probability, &update) in tables.zip(UPDATES.iter().flatten().flatten().flatten()) {
         if reader.is(update) {
             *probability = reader.number(8) as u8;
@@ -170,8 +169,7 @@ fn partitions<'a>(count: usize, data: &'a [u8]) -> Option<Vec<Reader<'a>>> {
     let (sizes, mut rest) = data.split_at_checked(3 * (count - 1))?;
     let mut partitions = Vec::with_capacity(count);
     for size in sizes.as_chunks::<3>().0 {
-        let size = u32::from_le_bytes([size[0], size[1], size[2], 0]) as usize;
-        let (partition, behind) = rest.split_at(size.min(rest.len()));
+        let (partition, behind) = rest.split_at(of_three_bytes(size).min(rest.len()));
         partitions.push(Reader::new(partition));
         rest = behind;
     }
@@ -187,8 +185,7 @@ impl<'a> Header<'a> {
     pub(super) fn new(data: &'a [u8]) -> super::Result<Header<'a>> {
         const CUT: &str = "A lossy picture is cut off.";
         let (start, data) = data.split_at_checked(START).ok_or(CUT)?;
-        let length = u32::from_le_bytes([start[0], start[1], start[2], 0]) >> 5;
-        let (first, behind) = data.split_at_checked(length as usize).ok_or(CUT)?;
+        let (first, behind) = data.split_at_checked(of_three_bytes(start) >> 5).ok_or(CUT)?;
         let mut reader = Reader::new(first);
         // A space of colours and whether samples need be clamped, neither of which changes anything.
         reader.number(2);
@@ -207,9 +204,7 @@ impl<'a> Header<'a> {
         reader.flag();
         let probabilities = read_probabilities(&mut reader);
         let has_coefficients = reader.flag().then(|| reader.number(8) as u8);
-        let mut segment = 0..4;
-        let strengths = [(); 4].map(|()| {
-            let segment = segment.next().unwrap_or(0);
+        let strengths = std::array::from_fn(|segment| {
             let level = Segments::number(segments.as_ref(), filter.level, |segments| segments.levels[segment]);
             [false, true].map(|has_block_modes| filter.strength(level, has_block_modes))
         });

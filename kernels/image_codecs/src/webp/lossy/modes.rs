@@ -10,7 +10,7 @@ pub(super) enum Mode {
     /// By their mean.
     #[default]
     Dc,
-    /// By how they change.
+    /// By the sample to the left and the one above, less the one at the corner.
     TrueMotion,
     Vertical,
     Horizontal,
@@ -68,7 +68,7 @@ impl<'a> ModeReader<'a> {
     }
 
     /// The modes of the next macroblock, which is in this column.
-    pub(super) fn next(&mut self, column: usize) -> Modes {
+    pub(super) fn read(&mut self, column: usize) -> Modes {
         let reader = &mut self.reader;
         let segment = self.segments.map_or(
             0,
@@ -82,21 +82,12 @@ impl<'a> ModeReader<'a> {
         }
         let above = &mut self.above[column];
         let brightness = if reader.is(145) {
-            let mode = match (reader.is(156), reader) {
-                (false, reader) => {
-                    if reader.is(163) {
-                        Mode::Vertical
-                    } else {
-                        Mode::Dc
-                    }
-                }
-                (true, reader) => {
-                    if reader.is(128) {
-                        Mode::TrueMotion
-                    } else {
-                        Mode::Horizontal
-                    }
-                }
+            let mode = if reader.is(156) {
+                if reader.is(128) { Mode::TrueMotion } else { Mode::Horizontal }
+            } else if reader.is(163) {
+                Mode::Vertical
+            } else {
+                Mode::Dc
             };
             (*above, self.left) = ([mode; 4], [mode; 4]);
             Brightness::Whole(mode)
@@ -110,7 +101,6 @@ impl<'a> ModeReader<'a> {
             }
             Brightness::Blocks(modes)
         };
-        let reader = &mut self.reader;
         let color = if !reader.is(142) {
             Mode::Dc
         } else if !reader.is(114) {

@@ -1,15 +1,15 @@
 //! The samples of a picture's brightness, or of one of the differences of colour.
 
 use kernlink::Result;
-use kernlink::tensor::scratch;
+use kernlink::tensor::scratch::{self, Pooled};
 
-/// Samples in front of each row, and rows above the first: filters look at eight of them, predictions at one.
+/// Samples in front of each row, and rows above the first. A prediction reads one of them, a filter's window has eight.
 const LEFT: usize = 8;
 const ABOVE: usize = 8;
 
 /// Whole macroblocks of samples, with what predictions take for the samples above and to the left of the picture.
 pub(super) struct Plane {
-    pub(super) samples: Vec<u8>,
+    pub(super) samples: Pooled<u8>,
     /// Samples from row to row.
     pub(super) stride: usize,
 }
@@ -21,11 +21,17 @@ impl Plane {
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(super) fn new(rows: usize, columns: usize) -> Result<Plane> {
         let stride = LEFT + columns;
-        let mut samples = scratch::zeros::<u8>((ABOVE + rows) * stride)?;
-        let (above, picture) = samples.split_at_mut(ABOVE * stride);
-        above.fill(127);
-        picture.chunks_exact_mut(stride).for_each(|row| row[..LEFT].fill(129));
+        let mut samples = scratch::pooled::<u8>((ABOVE + rows) * stride)?;
+        samples[..ABOVE * stride].fill(127);
         Ok(Plane { samples, stride })
+    }
+
+    /// Writes what predictions take for the samples to the left of some rows. Not for all rows at once: a file that ends early shall not
+    /// have the system find memory for rows that it never reaches.
+    pub(super) fn begin_rows(&mut self, first: usize, count: usize) {
+        let start = (ABOVE + first) * self.stride;
+        let rows = self.samples[start..].chunks_exact_mut(self.stride).take(count);
+        rows.for_each(|row| row[..LEFT].fill(129));
     }
 
     /// Where a sample is.

@@ -1,10 +1,10 @@
-//! Samples as those above and to the left let expect them (RFC 6386, section 12).
+//! Prediction of samples from those above and to the left (RFC 6386, section 12).
 
 use super::modes::Mode;
 
-/// The squares of samples that a prediction is for.
+/// The square of samples that is predicted.
 pub(super) struct Place {
-    /// The first of them.
+    /// Where its first sample is.
     pub(super) at: usize,
     /// Samples from row to row.
     pub(super) stride: usize,

@@ -10,7 +10,8 @@ pub(super) struct Reader<'a> {
     /// The range of the code, less 1.
     range: u32,
     rest: &'a [u8],
-    /// Whether more was read than there is; decisions mean nothing then. As libwebp does, eight bits behind the end are 0 before that.
+    /// Whether a bit behind the end was needed; decisions mean nothing then. Like libwebp, the reader first supplies eight zero bits, and
+    /// sets this when it does.
     pub(super) is_over: bool,
 }
 
@@ -58,8 +59,8 @@ impl<'a> Reader<'a> {
             self.load();
         }
         let split = (self.range * u32::from(probability)) >> 8;
-        let is = self.next() > split;
-        let range = if is { self.take(split) } else { split + 1 };
+        let is = self.window() > split;
+        let range = if is { self.subtract(split) } else { split + 1 };
         let shift = 7 ^ (range | 1).ilog2();
         self.bits -= shift as i32;
         self.range = (range << shift) - 1;
@@ -68,13 +69,13 @@ impl<'a> Reader<'a> {
 
     /// What the next decision depends on: below the range, unless the code is none that an encoder writes.
     #[inline(always)]
-    fn next(&self) -> u32 {
+    fn window(&self) -> u32 {
         (self.value >> self.bits) as u32
     }
 
     /// Leaves out what is below the upper part of the range; returns how large that is.
     #[inline(always)]
-    fn take(&mut self, split: u32) -> u32 {
+    fn subtract(&mut self, split: u32) -> u32 {
         self.value = self.value.wrapping_sub(u64::from(split + 1) << self.bits);
         self.range - split
     }
@@ -86,8 +87,8 @@ impl<'a> Reader<'a> {
             self.load();
         }
         let split = self.range >> 1;
-        let is = (split.wrapping_sub(self.next()) as i32) < 0;
-        let range = if is { self.take(split) } else { split + 1 };
+        let is = (split.wrapping_sub(self.window()) as i32) < 0;
+        let range = if is { self.subtract(split) } else { split + 1 };
         self.bits -= 1;
         self.range = 2 * range - 1;
         is
@@ -118,5 +119,37 @@ impl<'a> Reader<'a> {
     pub(super) fn signed(&mut self, bits: u32) -> i32 {
         let number = self.number(bits);
         if self.flag() { -number } else { number }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_is_a_decision_that_is_as_likely_as_not() {
+        let code: Vec<u8> = (0..400).map(|k: u32| (k * k / 7 + k) as u8 & 0x7F).collect();
+        let (mut signs, mut decisions) = (Reader::new(&code), Reader::new(&code));
+        for k in 0..3000 {
+            // Something else in between, so that the range changes.
+            let probability = (k * 37 % 255 + 1) as u8;
+            assert_eq!(signs.is(probability), decisions.is(probability), "{k}");
+            assert_eq!(signs.is_negative(), decisions.is(128), "{k}");
+        }
+        assert!(signs.is_over && decisions.is_over);
+    }
+
+    #[test]
+    fn a_reader_is_over_once_a_decision_needs_bits_behind_the_end() {
+        for count in [0, 1, 2, 7, 8, 9, 16, 40_i64] {
+            let code = vec![0; count as usize];
+            let mut reader = Reader::new(&code);
+            for decision in 0..8 * count + 30 {
+                assert!(!reader.flag());
+                // The first of these decisions uses no bit up, and each of the others one. A decision needs the next eight.
+                let used_before = (decision - 1).max(0);
+                assert_eq!(reader.is_over, used_before + 8 > 8 * count, "{decision} of {count} bytes");
+            }
+        }
     }
 }
