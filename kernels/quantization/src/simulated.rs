@@ -71,7 +71,7 @@ impl<T: Rounded> Scaled<T> {
 
     #[inline(always)]
     fn up(&self, x: T) -> T {
-        (x * self.scale + T::from_f64(0.5)).floor() * self.inverse
+        (x * self.scale + T::from_f64(0.5)).below() * self.inverse
     }
 }
 
@@ -79,6 +79,9 @@ impl<T: Rounded> Scaled<T> {
 trait Rounded: Element + Number + Float {
     /// The nearest whole number, of two the even one.
     fn to_even(self) -> Self;
+
+    /// The whole number below.
+    fn below(self) -> Self;
 }
 
 impl Rounded for f32 {
@@ -86,12 +89,22 @@ impl Rounded for f32 {
     fn to_even(self) -> f32 {
         self.round_ties_even()
     }
+
+    #[inline(always)]
+    fn below(self) -> f32 {
+        self.floor()
+    }
 }
 
 impl Rounded for f64 {
     #[inline(always)]
     fn to_even(self) -> f64 {
         self.round_ties_even()
+    }
+
+    #[inline(always)]
+    fn below(self) -> f64 {
+        self.floor()
     }
 }
 
@@ -187,48 +200,48 @@ const PIECE: usize = 4096;
 /// Elements that are compared side by side.
 const LANES: usize = 32;
 
-/// The best of `start` and the elements, by `better`.
+/// The best of each lane and of the elements that come to it, but for the last few.
 #[inline(always)]
-fn best<T: Copy>(xs: &[T], start: T, better: impl Fn(T, T) -> T) -> T {
-    let mut lanes = [start; LANES];
-    let (groups, rest) = xs.as_chunks::<LANES>();
-    for group in groups {
-        for (lane, &x) in lanes.iter_mut().zip(group) {
+fn best<T: Copy>(xs: &[T], lanes: &mut [T; LANES], better: impl Fn(T, T) -> T) {
+    let mut best = *lanes;
+    for group in xs.as_chunks::<LANES>().0 {
+        for (lane, &x) in best.iter_mut().zip(group) {
             *lane = better(*lane, x);
         }
     }
-    let of_rest = rest.iter().fold(start, |best, &x| better(best, x));
-    // Few elements are not worth the joining of lanes.
-    if groups.is_empty() {
-        return of_rest;
-    }
-    // By halves, which leaves the lanes vectors.
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        let (low, high) = lanes.split_at_mut(width);
-        low.iter_mut().zip(high).for_each(|(low, high)| *low = better(*low, *high));
-    }
-    better(of_rest, lanes[0])
+    *lanes = best;
 }
 
-// A function each: of one for both the compiler makes shuffles instead of vectors.
+// A function each, which gives lanes: of one for both, or of one that joins them, the compiler makes vectors of two.
 widest! {
-    fn least_of<T: Rounded>(xs: &[T], start: T) -> T {
-        best(xs, start, min)
+    fn least_of<T: Rounded>(xs: &[T], lanes: &mut [T; LANES]) {
+        best(xs, lanes, min);
     }
 }
 widest! {
-    fn greatest_of<T: Rounded>(xs: &[T], start: T) -> T {
-        best(xs, start, max)
+    fn greatest_of<T: Rounded>(xs: &[T], lanes: &mut [T; LANES]) {
+        best(xs, lanes, max);
     }
 }
 
 /// Widens a range to the elements, which are read twice by pieces, so that they come from memory once.
 fn range_of<T: Rounded>(xs: &[T], range: &mut [T; 2]) {
-    for piece in xs.chunks(PIECE) {
-        *range = [least_of(piece, range[0]), greatest_of(piece, range[1])];
+    let (mut least, mut greatest) = (range[0], range[1]);
+    // Few elements are not worth the joining of lanes.
+    if xs.len() >= LANES {
+        let mut lanes = [[least; LANES], [greatest; LANES]];
+        for piece in xs.chunks(PIECE) {
+            least_of(piece, &mut lanes[0]);
+            greatest_of(piece, &mut lanes[1]);
+        }
+        least = lanes[0].into_iter().fold(least, min);
+        greatest = lanes[1].into_iter().fold(greatest, max);
     }
+    let rest = xs.as_chunks::<LANES>().1;
+    *range = [
+        rest.iter().fold(least, |least, &x| min(least, x)),
+        rest.iter().fold(greatest, |greatest, &x| max(greatest, x)),
+    ];
 }
 
 /// The ranges that the values take.
