@@ -3,8 +3,8 @@
 use kernlink_kernels_common::widest;
 
 use super::header::{Smoothing, Strength};
+use super::lines::{Line, turned};
 use super::plane::Plane;
-use super::window::{Lines, turned};
 
 /// Lines of a window in front of its first edge.
 const BEFORE: usize = 8;
@@ -34,121 +34,104 @@ enum Kind {
 /// The edges in a window: in front of its ninth line and of its thirteenth.
 type Edges = [Option<Edge>; 2];
 
-#[inline(always)]
-fn tap(value: i16) -> i16 {
-    value.clamp(-128, 127)
-}
-
-#[inline(always)]
-fn sample(value: i16) -> u8 {
-    value.clamp(0, 255) as u8
-}
-
 /// Smooths the edges of a window, which lie along its lines or, if it is turned for that, its columns.
 #[inline(always)]
-fn smooth(lines: &mut Lines, is_turned: bool, edges: Edges) {
+fn smooth(mut lines: [Line; 16], is_turned: bool, [first, second]: Edges) -> [Line; 16] {
     if is_turned {
-        *lines = turned(*lines);
+        lines = turned(lines);
     }
-    if let Some(edge) = edges[0] {
-        smooth_edge(lines.first_chunk_mut::<12>().and_then(|lines| lines.last_chunk_mut()), edge);
+    if let (Some(edge), Some(around)) = (first, lines[4..].first_chunk_mut()) {
+        smooth_edge(around, edge);
     }
-    if let Some(edge) = edges[1] {
-        smooth_edge(lines.last_chunk_mut(), edge);
+    if let (Some(edge), Some(around)) = (second, lines[8..].first_chunk_mut()) {
+        smooth_edge(around, edge);
     }
-    if is_turned {
-        *lines = turned(*lines);
-    }
+    if is_turned { turned(lines) } else { lines }
 }
 
 /// Smooths the edge between the fourth and the fifth line.
 #[inline(always)]
-fn smooth_edge(lines: Option<&mut [[u8; 16]; 8]>, edge: Edge) {
-    let Some(lines) = lines else { return };
+fn smooth_edge(lines: &mut [Line; 8], edge: Edge) {
     match edge.kind {
-        Kind::Simple => each_place(lines, |around| simple(around, edge)),
-        Kind::Outer => each_place(lines, |around| outer(around, edge)),
-        Kind::Inner => each_place(lines, |around| inner(around, edge)),
+        Kind::Simple => simple(lines, edge),
+        Kind::Outer => outer(lines, edge),
+        Kind::Inner => inner(lines, edge),
     }
 }
 
+/// Where an edge between the fourth and the fifth line is a step that is smoothed.
 #[inline(always)]
-fn each_place(lines: &mut [[u8; 16]; 8], smoothed: impl Fn([i16; 8]) -> [u8; 6]) {
-    let mut outcome = [[0u8; 16]; 6];
-    for place in 0..16 {
-        let mut around = [0; 8];
-        for k in 0..8 {
-            around[k] = i16::from(lines[k][place]);
-        }
-        let new = smoothed(around);
-        for k in 0..6 {
-            outcome[k][place] = new[k];
-        }
-    }
-    lines[1..7].copy_from_slice(&outcome);
+fn is_step(&[_, _, p1, p0, q0, q1, _, _]: &[Line; 8], edge: Edge) -> Line {
+    let across = p0.difference(q0);
+    across.plus(across).plus(p1.difference(q1).half()).at_most(Line::all(edge.step))
+}
+
+/// Where the samples on both sides of it are flat, too.
+#[inline(always)]
+fn is_flat(lines: &[Line; 8], edge: Edge) -> Line {
+    let &[p3, p2, p1, p0, q0, q1, q2, q3] = lines;
+    let left = p3.difference(p2).larger(p2.difference(p1)).larger(p1.difference(p0));
+    let right = q1.difference(q0).larger(q2.difference(q1)).larger(q3.difference(q2));
+    is_step(lines, edge).and(left.larger(right).at_most(Line::all(edge.interior)))
+}
+
+/// Where the samples beside it have no detail to keep.
+#[inline(always)]
+fn is_plain(&[_, _, p1, p0, q0, q1, _, _]: &[Line; 8], edge: Edge) -> Line {
+    p1.difference(p0).larger(q1.difference(q0)).at_most(Line::all(edge.detail))
+}
+
+/// Three times the step across the edge on top of other numbers. A step that is too large for 8 bits itself is none that is smoothed.
+#[inline(always)]
+fn with_steps(other: Line, p0: Line, q0: Line) -> Line {
+    let step = q0.moved_back(p0);
+    other.moved(step).moved(step).moved(step)
+}
+
+/// What the samples beside an edge are moved by.
+#[inline(always)]
+fn changes(sum: Line) -> [Line; 2] {
+    [sum.moved(Line::all(3)).eighth(), sum.moved(Line::all(4)).eighth()]
 }
 
 #[inline(always)]
-fn is_step(p1: i16, p0: i16, q0: i16, q1: i16, edge: Edge) -> bool {
-    4 * (p0 - q0).abs() + (p1 - q1).abs() <= 2 * i16::from(edge.step) + 1
+fn simple(lines: &mut [Line; 8], edge: Edge) {
+    let step = is_step(lines, edge);
+    let [_, _, p1, p0, q0, q1, _, _] = *lines;
+    let (p1, p0, q0, q1) = (p1.centred(), p0.centred(), q0.centred(), q1.centred());
+    let [left, right] = changes(with_steps(p1.moved_back(q1), p0, q0).and(step));
+    (lines[3], lines[4]) = (p0.moved(left).centred(), q0.moved_back(right).centred());
 }
 
 #[inline(always)]
-fn is_flat([p3, p2, p1, p0, q0, q1, q2, q3]: [i16; 8], edge: Edge) -> bool {
-    let differences = [p3 - p2, p2 - p1, p1 - p0, q1 - q0, q2 - q1, q3 - q2];
-    let mut most = 0;
-    for difference in differences {
-        most = difference.abs().max(most);
-    }
-    is_step(p1, p0, q0, q1, edge) & (most <= i16::from(edge.interior))
+fn outer(lines: &mut [Line; 8], edge: Edge) {
+    let (flat, plain) = (is_flat(lines, edge), is_plain(lines, edge));
+    let [_, p2, p1, p0, q0, q1, q2, _] = *lines;
+    let (p2, p1, p0) = (p2.centred(), p1.centred(), p0.centred());
+    let (q0, q1, q2) = (q0.centred(), q1.centred(), q2.centred());
+    let sum = with_steps(p1.moved_back(q1), p0, q0).and(flat);
+    let [left, right] = changes(sum.and_not(plain));
+    let [first, second, third] = sum.and(plain).parts();
+    // Of what is joined, one is 0.
+    lines[1] = p2.moved(third).centred();
+    lines[2] = p1.moved(second).centred();
+    lines[3] = p0.moved(first.or(left)).centred();
+    lines[4] = q0.moved_back(first.or(right)).centred();
+    lines[5] = q1.moved_back(second).centred();
+    lines[6] = q2.moved_back(third).centred();
 }
 
 #[inline(always)]
-fn has_detail(p1: i16, p0: i16, q0: i16, q1: i16, edge: Edge) -> bool {
-    (p1 - p0).abs().max((q1 - q0).abs()) > i16::from(edge.detail)
-}
-
-/// What the samples beside an edge change by, of a tap.
-#[inline(always)]
-fn changes(tap_of: i16) -> [i16; 2] {
-    [tap(tap_of + 3) >> 3, tap(tap_of + 4) >> 3]
-}
-
-#[inline(always)]
-fn simple([_, p2, p1, p0, q0, q1, q2, _]: [i16; 8], edge: Edge) -> [u8; 6] {
-    let [left, right] = changes(tap(3 * (q0 - p0) + tap(p1 - q1)));
-    let keep = if is_step(p1, p0, q0, q1, edge) { -1 } else { 0 };
-    [p2 as u8, p1 as u8, sample(p0 + (left & keep)), sample(q0 - (right & keep)), q1 as u8, q2 as u8]
-}
-
-#[inline(always)]
-fn outer(around: [i16; 8], edge: Edge) -> [u8; 6] {
-    let [_, p2, p1, p0, q0, q1, q2, _] = around;
-    let all = tap(3 * (q0 - p0) + tap(p1 - q1));
-    let [left, right] = changes(all);
-    let flat = if is_flat(around, edge) { -1i16 } else { 0 };
-    let detail = if has_detail(p1, p0, q0, q1, edge) { -1i16 } else { 0 };
-    let part = |factor: i16| ((factor * all + 63) >> 7) & flat & !detail;
-    let (first, second, third) = (part(27), part(18), part(9));
-    let (left, right) = (left & flat & detail, right & flat & detail);
-    [
-        sample(p2 + third),
-        sample(p1 + second),
-        sample(p0 + first + left),
-        sample(q0 - first - right),
-        sample(q1 - second),
-        sample(q2 - third),
-    ]
-}
-
-#[inline(always)]
-fn inner(around: [i16; 8], edge: Edge) -> [u8; 6] {
-    let [_, p2, p1, p0, q0, q1, q2, _] = around;
-    let flat = if is_flat(around, edge) { -1i16 } else { 0 };
-    let detail = if has_detail(p1, p0, q0, q1, edge) { -1i16 } else { 0 };
-    let [left, right] = changes(tap(3 * (q0 - p0) + (tap(p1 - q1) & detail))).map(|change| change & flat);
-    let further = ((right + 1) >> 1) & !detail;
-    [p2 as u8, sample(p1 + further), sample(p0 + left), sample(q0 - right), sample(q1 - further), q2 as u8]
+fn inner(lines: &mut [Line; 8], edge: Edge) {
+    let (flat, plain) = (is_flat(lines, edge), is_plain(lines, edge));
+    let [_, _, p1, p0, q0, q1, _, _] = *lines;
+    let (p1, p0, q0, q1) = (p1.centred(), p0.centred(), q0.centred(), q1.centred());
+    let [left, right] = changes(with_steps(p1.moved_back(q1).and_not(plain), p0, q0).and(flat));
+    let further = right.moved(Line::all(1)).signed_half().and(plain);
+    lines[2] = p1.moved(further).centred();
+    lines[3] = p0.moved(left).centred();
+    lines[4] = q0.moved_back(right).centred();
+    lines[5] = q1.moved_back(further).centred();
 }
 
 widest! {
@@ -210,29 +193,32 @@ fn each_row<const N: usize, const ROWS: usize>(
 fn window(plane: &mut Plane, at: usize, is_turned: bool, edges: Edges) {
     let (at, stride) = (at - if is_turned { BEFORE } else { BEFORE * plane.stride }, plane.stride);
     let samples = &mut plane.samples[at..];
-    let mut lines: Lines = [[0; 16]; 16];
-    each_row::<16, 16>(samples, stride, |k, row| lines[k] = *row);
-    smooth(&mut lines, is_turned, edges);
-    each_row::<16, 16>(samples, stride, |k, row| *row = lines[k]);
+    let mut lines = [Line::all(0); 16];
+    each_row::<16, 16>(samples, stride, |k, row| lines[k] = Line::load(row));
+    lines = smooth(lines, is_turned, edges);
+    each_row::<16, 16>(samples, stride, |k, row| lines[k].store(row));
 }
 
 /// Smooths windows of both differences of colour side by side.
 #[inline(always)]
 fn colors(planes: [&mut Plane; 2], [row, column]: [usize; 2], is_turned: bool, edges: Edges) {
-    let mut lines: Lines = [[0; 16]; 16];
+    let mut lines = [Line::all(0); 16];
     let (at, stride) = (planes[0].at(row, column), planes[0].stride);
     let [blue, red] = planes.map(|plane| &mut plane.samples[at - if is_turned { BEFORE } else { BEFORE * stride }..]);
     if is_turned {
-        each_row::<16, 8>(blue, stride, |k, row| lines[k] = *row);
-        each_row::<16, 8>(red, stride, |k, row| lines[8 + k] = *row);
-        smooth(&mut lines, is_turned, edges);
-        each_row::<16, 8>(blue, stride, |k, row| *row = lines[k]);
-        each_row::<16, 8>(red, stride, |k, row| *row = lines[8 + k]);
+        each_row::<16, 8>(blue, stride, |k, row| lines[k] = Line::load(row));
+        each_row::<16, 8>(red, stride, |k, row| lines[8 + k] = Line::load(row));
+        lines = smooth(lines, is_turned, edges);
+        each_row::<16, 8>(blue, stride, |k, row| lines[k].store(row));
+        each_row::<16, 8>(red, stride, |k, row| lines[8 + k].store(row));
     } else {
-        each_row::<8, 16>(blue, stride, |k, row| lines[k][..8].copy_from_slice(row));
-        each_row::<8, 16>(red, stride, |k, row| lines[k][8..].copy_from_slice(row));
-        smooth(&mut lines, is_turned, edges);
-        each_row::<8, 16>(blue, stride, |k, row| row.copy_from_slice(&lines[k][..8]));
-        each_row::<8, 16>(red, stride, |k, row| row.copy_from_slice(&lines[k][8..]));
+        let mut both = [[0; 16]; 16];
+        each_row::<8, 16>(blue, stride, |k, row| both[k][..8].copy_from_slice(row));
+        each_row::<8, 16>(red, stride, |k, row| both[k][8..].copy_from_slice(row));
+        lines.iter_mut().zip(&both).for_each(|(line, both)| *line = Line::load(both));
+        lines = smooth(lines, is_turned, edges);
+        both.iter_mut().zip(lines).for_each(|(both, line)| line.store(both));
+        each_row::<8, 16>(blue, stride, |k, row| row.copy_from_slice(&both[k][..8]));
+        each_row::<8, 16>(red, stride, |k, row| row.copy_from_slice(&both[k][8..]));
     }
 }

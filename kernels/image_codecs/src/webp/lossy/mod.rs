@@ -5,13 +5,13 @@ mod coefficients;
 mod color;
 mod filter;
 mod header;
+mod lines;
 mod modes;
 mod plane;
 mod predict;
 mod reader;
 mod tables;
 mod transform;
-mod window;
 
 use std::fmt::Display;
 

@@ -1,0 +1,137 @@
+//! The operations in SSE2, which every processor of the architecture has.
+
+use std::arch::x86_64::*;
+
+macro_rules! sse2 {
+    ($body:expr) => {
+        // SAFETY: every processor of the architecture has these instructions, which access no memory here.
+        unsafe { $body }
+    };
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Line(__m128i);
+
+impl Line {
+    #[inline(always)]
+    pub(crate) fn load(samples: &[u8; 16]) -> Line {
+        // SAFETY: there are sixteen bytes to read, of any alignment.
+        Line(unsafe { _mm_loadu_si128(samples.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, samples: &mut [u8; 16]) {
+        // SAFETY: there are sixteen bytes to write, of any alignment.
+        unsafe { _mm_storeu_si128(samples.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn all(sample: u8) -> Line {
+        sse2!(Line(_mm_set1_epi8(sample as i8)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn difference(self, other: Line) -> Line {
+        sse2!(Line(_mm_or_si128(_mm_subs_epu8(self.0, other.0), _mm_subs_epu8(other.0, self.0))))
+    }
+
+    #[inline(always)]
+    pub(crate) fn larger(self, other: Line) -> Line {
+        sse2!(Line(_mm_max_epu8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn at_most(self, other: Line) -> Line {
+        sse2!(Line(_mm_cmpeq_epi8(_mm_min_epu8(self.0, other.0), self.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, other: Line) -> Line {
+        sse2!(Line(_mm_adds_epu8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn half(self) -> Line {
+        sse2!(Line(_mm_and_si128(_mm_srli_epi16::<1>(self.0), _mm_set1_epi8(0x7F))))
+    }
+
+    #[inline(always)]
+    pub(crate) fn and(self, other: Line) -> Line {
+        sse2!(Line(_mm_and_si128(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn and_not(self, other: Line) -> Line {
+        sse2!(Line(_mm_andnot_si128(other.0, self.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn or(self, other: Line) -> Line {
+        sse2!(Line(_mm_or_si128(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn centred(self) -> Line {
+        sse2!(Line(_mm_xor_si128(self.0, _mm_set1_epi8(-128))))
+    }
+
+    #[inline(always)]
+    pub(crate) fn moved(self, by: Line) -> Line {
+        sse2!(Line(_mm_adds_epi8(self.0, by.0)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn moved_back(self, by: Line) -> Line {
+        sse2!(Line(_mm_subs_epi8(self.0, by.0)))
+    }
+
+    /// The numbers in the high halves of 16 bits.
+    #[inline(always)]
+    fn high(self) -> [__m128i; 2] {
+        sse2!({
+            let zero = _mm_setzero_si128();
+            [_mm_unpacklo_epi8(zero, self.0), _mm_unpackhi_epi8(zero, self.0)]
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn eighth(self) -> Line {
+        let [low, high] = self.high();
+        sse2!(Line(_mm_packs_epi16(_mm_srai_epi16::<11>(low), _mm_srai_epi16::<11>(high))))
+    }
+
+    #[inline(always)]
+    pub(crate) fn signed_half(self) -> Line {
+        let [low, high] = self.high();
+        sse2!(Line(_mm_packs_epi16(_mm_srai_epi16::<9>(low), _mm_srai_epi16::<9>(high))))
+    }
+
+    #[inline(always)]
+    pub(crate) fn parts(self) -> [Line; 3] {
+        let [low, high] = self.high();
+        sse2!({
+            let (nine, half) = (_mm_set1_epi16(9 << 8), _mm_set1_epi16(63));
+            let (low_ninth, high_ninth) = (_mm_mulhi_epi16(low, nine), _mm_mulhi_epi16(high, nine));
+            let (third, third_high) = (_mm_add_epi16(low_ninth, half), _mm_add_epi16(high_ninth, half));
+            let (second, second_high) = (_mm_add_epi16(third, low_ninth), _mm_add_epi16(third_high, high_ninth));
+            let (first, first_high) = (_mm_add_epi16(second, low_ninth), _mm_add_epi16(second_high, high_ninth));
+            let narrow = |low, high| Line(_mm_packs_epi16(_mm_srai_epi16::<7>(low), _mm_srai_epi16::<7>(high)));
+            [narrow(first, first_high), narrow(second, second_high), narrow(third, third_high)]
+        })
+    }
+}
+
+/// The columns of lines.
+#[inline(always)]
+pub(crate) fn turned(mut lines: [Line; 16]) -> [Line; 16] {
+    // Each round doubles how many neighbours come from different lines: after four, all do.
+    for _ in 0..4 {
+        let before = lines;
+        for k in 0..8 {
+            let (a, b) = (before[k].0, before[k + 8].0);
+            lines[2 * k] = sse2!(Line(_mm_unpacklo_epi8(a, b)));
+            lines[2 * k + 1] = sse2!(Line(_mm_unpackhi_epi8(a, b)));
+        }
+    }
+    lines
+}
