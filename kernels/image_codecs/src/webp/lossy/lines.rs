@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_machines_operations_are_those_of_arrays() {
-        let all: Vec<u8> = (0..=255).collect();
+        let all: [u8; 256] = std::array::from_fn(|k| k as u8);
         for shift in 0..256 {
             for first in (0..256).step_by(16) {
                 let a: [u8; 16] = std::array::from_fn(|k| all[first + k]);
