@@ -135,43 +135,42 @@ fn inner(lines: &mut [Line; 8], edge: Edge) {
 }
 
 widest! {
-
-/// Smooths the edges of a macroblock. `has_inner` says whether those between its blocks are, too.
-pub(super) fn smooth_macroblock(
-    planes: &mut [Plane; 3],
-    place: [usize; 2],
-    smoothing: Smoothing,
-    strength: Strength,
-    has_inner: bool,
-) {
-    let [row, column] = place;
-    if strength.edge == 0 {
-        return;
-    }
-    let is_simple = smoothing == Smoothing::Simple;
-    let edge = |kind, step| {
-        let kind = if is_simple { Kind::Simple } else { kind };
-        Some(Edge { kind, step, interior: strength.interior, detail: strength.detail })
-    };
-    let outer = edge(Kind::Outer, strength.edge + 4);
-    let inner = if has_inner { edge(Kind::Inner, strength.edge) } else { None };
-    let [brightness, blue, red] = planes;
-    // Edges between columns, then those between rows.
-    for (is_turned, place) in [(true, column), (false, row)] {
-        let first = if place > 0 { outer } else { None };
-        for (half, edges) in [(0, [first, inner]), (1, [inner, inner])] {
-            if edges.iter().all(Option::is_none) {
-                continue;
+    /// Smooths the edges of a macroblock. `has_inner` says whether those between its blocks are, too.
+    pub(super) fn smooth_macroblock(
+        planes: &mut [Plane; 3],
+        place: [usize; 2],
+        smoothing: Smoothing,
+        strength: Strength,
+        has_inner: bool,
+    ) {
+        let [row, column] = place;
+        if strength.edge == 0 {
+            return;
+        }
+        let is_simple = smoothing == Smoothing::Simple;
+        let edge = |kind, step| {
+            let kind = if is_simple { Kind::Simple } else { kind };
+            Some(Edge { kind, step, interior: strength.interior, detail: strength.detail })
+        };
+        let outer = edge(Kind::Outer, strength.edge + 4);
+        let inner = if has_inner { edge(Kind::Inner, strength.edge) } else { None };
+        let [brightness, blue, red] = planes;
+        // Edges between columns, then those between rows.
+        for (is_turned, place) in [(true, column), (false, row)] {
+            let first = if place > 0 { outer } else { None };
+            for (half, edges) in [(0, [first, inner]), (1, [inner, inner])] {
+                if edges.iter().all(Option::is_none) {
+                    continue;
+                }
+                let (down, across) = if is_turned { (0, half) } else { (half, 0) };
+                let at = brightness.at(16 * row + BEFORE * down, 16 * column + BEFORE * across);
+                window(brightness, at, is_turned, edges);
             }
-            let (down, across) = if is_turned { (0, half) } else { (half, 0) };
-            let at = brightness.at(16 * row + BEFORE * down, 16 * column + BEFORE * across);
-            window(brightness, at, is_turned, edges);
-        }
-        if !is_simple && (first.is_some() || inner.is_some()) {
-            colors([blue, red], [8 * row, 8 * column], is_turned, [first, inner]);
+            if !is_simple && (first.is_some() || inner.is_some()) {
+                colors([blue, red], [8 * row, 8 * column], is_turned, [first, inner]);
+            }
         }
     }
-}
 }
 
 /// Reads, or writes, as many samples of each of some rows, which are so far apart.
