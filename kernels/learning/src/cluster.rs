@@ -33,9 +33,11 @@ struct Sampling<'a> {
     /// Half the squared distance of each point to the nearest that is picked, and the sums of those up to each point.
     distances: Vec<f32>,
     sums: Vec<f32>,
-    /// The distances once the best of the points that were drawn, or the last of them, is picked, too.
+    /// The distances once the best of the points that were drawn is picked, too.
     best_distances: Vec<f32>,
-    last_distances: Vec<f32>,
+    /// The points that are tried, as [`products`] takes them, and the distances once one of them is picked, as it writes products.
+    tried: Vec<f32>,
+    tried_distances: Vec<f32>,
 }
 
 /// Points of a block: so many products [`sum_outer`] has under way at a time where there is AVX-512.
@@ -79,29 +81,45 @@ fn half_squared_norms(turned: &[f32], width: usize, target: &mut [f32]) {
     }
 }
 
-/// Writes the scalar products of a point and each of those that are turned.
-fn products(point: &[f32], turned: &[f32], target: &mut [f32]) {
-    let one = Operand { elements: point, step: 1, width: 1 };
-    for (block, target) in blocks(turned, point.len(), target) {
-        let others = Operand { elements: block, step: target.len(), width: target.len() };
-        sum_outer(one, others, &[Run { left: 0, right: 0, count: point.len() }], target, false);
+/// Points that are tried at a time, at most.
+const TRIED: usize = 4;
+
+/// Writes the scalar products of a few points and each of those that are turned: block by block, those of the first point, of the
+/// second, and so on. `few` has their first coordinates, then the second ones.
+fn products(few: &[f32], count: usize, turned: &[f32], target: &mut [f32]) {
+    let width = few.len() / count;
+    let few = Operand { elements: few, step: count, width: count };
+    for (index, target) in target.chunks_mut(BLOCK * count).enumerate() {
+        let size = target.len() / count;
+        let others = Operand { elements: &turned[index * BLOCK * width..], step: size, width: size };
+        sum_outer(few, others, &[Run { left: 0, right: 0, count: width }], target, false);
     }
+}
+
+/// The parts of what [`products`] writes that belong to the `n`th of so many points.
+fn parts(all: &[f32], count: usize, n: usize) -> impl Iterator<Item = &[f32]> {
+    all.chunks(BLOCK * count).map(move |block| &block[n * (block.len() / count)..][..block.len() / count])
 }
 
 /// Sums that are under way at a time.
 const SUMS: usize = 16;
 
 widest! {
-    /// Replaces the products of a point and others, given half of each one's square, by half the squared distance of each of the
-    /// others to it, or to those that are picked if one of these is as near; returns the sum.
-    fn replace_by_distances(half_norm: f32, half_norms: &[f32], distances: &[f32], products: &mut [f32]) -> f32 {
+    /// Replaces the products of the `n`th of `count` points, which is its `place`, and others, given half of each one's square, by half the squared distance of
+    /// each of the others to it, or to those that are picked if one of these is as near; returns the sum.
+    fn replace_by_distances(half_norm: f32, half_norms: &[f32], distances: &[f32], products: &mut [f32], place: [usize; 2]) -> f32 {
+        let [n, count] = place;
         let mut sums = [0.0; SUMS];
-        let others = half_norms.chunks(SUMS).zip(distances.chunks(SUMS)).zip(products.chunks_mut(SUMS));
-        for ((half_norms, distances), products) in others {
-            for (sum, ((product, &other), &distance)) in sums.iter_mut().zip(products.iter_mut().zip(half_norms).zip(distances)) {
-                let new = (other - *product) + half_norm;
-                *product = if new < distance { new } else { distance };
-                *sum += *product;
+        let blocks = half_norms.chunks(BLOCK).zip(distances.chunks(BLOCK)).zip(products.chunks_mut(BLOCK * count));
+        for ((half_norms, distances), products) in blocks {
+            let products = &mut products[n * half_norms.len()..][..half_norms.len()];
+            let others = half_norms.chunks(SUMS).zip(distances.chunks(SUMS)).zip(products.chunks_mut(SUMS));
+            for ((half_norms, distances), products) in others {
+                for (sum, ((product, &other), &distance)) in sums.iter_mut().zip(products.iter_mut().zip(half_norms).zip(distances)) {
+                    let new = (other - *product) + half_norm;
+                    *product = if new < distance { new } else { distance };
+                    *sum += *product;
+                }
             }
         }
         sums.iter().sum()
@@ -109,7 +127,8 @@ widest! {
 }
 
 impl<'a> Sampling<'a> {
-    fn new(points: &'a [f32], count: usize, width: usize) -> Result<Sampling<'a>> {
+    /// At most so many points are tried at a time.
+    fn new(points: &'a [f32], count: usize, width: usize, tries: usize) -> Result<Sampling<'a>> {
         let turned = turned(points, width)?;
         let mut half_norms = scratch::zeros(count)?;
         half_squared_norms(&turned, width, &mut half_norms);
@@ -124,7 +143,8 @@ impl<'a> Sampling<'a> {
             distances: scratch::filled(f32::INFINITY, count)?,
             sums: scratch::zeros(count)?,
             best_distances: scratch::zeros(count)?,
-            last_distances: scratch::zeros(count)?,
+            tried: scratch::zeros(tries * width)?,
+            tried_distances: scratch::zeros(tries * count)?,
         })
     }
 
@@ -153,33 +173,55 @@ impl<'a> Sampling<'a> {
         self.is_picked.iter().position(|picked| !picked).unwrap_or(0)
     }
 
-    /// Computes the distances once point `n` is picked, too; returns their sum.
-    fn draw_distances(&mut self, n: usize) -> f32 {
-        products(self.point(n), &self.turned, &mut self.last_distances);
-        replace_by_distances(self.half_norms[n], &self.half_norms, &self.distances, &mut self.last_distances)
+    /// Computes the distances once each of a few points is picked, too; returns their sums.
+    fn try_points(&mut self, drawn: &[usize]) -> [f32; TRIED] {
+        let count = drawn.len();
+        let tried = &mut self.tried[..count * self.width];
+        for (k, &n) in drawn.iter().enumerate() {
+            let point = &self.points[n * self.width..][..self.width];
+            tried.iter_mut().skip(k).step_by(count).zip(point).for_each(|(to, &x)| *to = x);
+        }
+        let distances = &mut self.tried_distances[..count * self.count];
+        products(tried, count, &self.turned, distances);
+        let mut potentials = [0.0; TRIED];
+        for (k, (potential, &n)) in potentials.iter_mut().zip(drawn).enumerate() {
+            let (half_norm, place) = (self.half_norms[n], [k, count]);
+            *potential = replace_by_distances(half_norm, &self.half_norms, &self.distances, distances, place);
+        }
+        potentials
     }
 
     /// Picks one more point, the best of several that are drawn.
     ///
     /// # Errors
     /// That of the step, if it is cancelled or its time is up: the number of tries is an input.
-    fn pick(&mut self, random: &mut Draw, tries: i64, step: Option<&Step>) -> Result<()> {
+    fn pick(&mut self, random: &mut Draw, mut tries: usize, step: Option<&Step>) -> Result<()> {
         let mut total = 0.0;
         for (sum, &distance) in self.sums.iter_mut().zip(&self.distances) {
             total += distance;
             *sum = total;
         }
         let mut best: Option<(f32, usize)> = None;
-        for _ in 0..tries {
+        while tries > 0 {
             if let Some(step) = step {
                 step.check()?;
             }
-            let index = self.draw(random);
-            let potential = self.draw_distances(index);
-            // Infinite potentials are never better; one point is taken in any case.
-            if best.is_none_or(|(least, _)| potential < least) {
-                best = Some((potential, index));
-                std::mem::swap(&mut self.best_distances, &mut self.last_distances);
+            let count = tries.min(TRIED);
+            tries -= count;
+            let mut drawn = [0; TRIED];
+            drawn[..count].iter_mut().for_each(|index| *index = self.draw(random));
+            let potentials = self.try_points(&drawn[..count]);
+            let mut better = None;
+            for (k, (&potential, &index)) in potentials.iter().zip(&drawn).enumerate().take(count) {
+                // Infinite potentials are never better; one point is taken in any case.
+                if best.is_none_or(|(least, _)| potential < least) {
+                    best = Some((potential, index));
+                    better = Some(k);
+                }
+            }
+            if let Some(k) = better {
+                let from = parts(&self.tried_distances[..count * self.count], count, k);
+                self.best_distances.chunks_mut(BLOCK).zip(from).for_each(|(to, from)| to.copy_from_slice(from));
             }
         }
         if let Some((_, index)) = best {
@@ -215,11 +257,12 @@ fn kmeans_plus_plus(ctx: &mut KernelContext<'_, ops::KmeansPlusPlusInitializatio
         i32::MAX
     );
     let mut output = ctx.allocate_output(Op::SAMPLES, [to_sample as usize, width])?;
-    let mut sampling = Sampling::new(points.as_slice()?, count, width)?;
+    let tries = 1 + retries as usize;
+    let mut sampling = Sampling::new(points.as_slice()?, count, width, tries.min(TRIED))?;
     let mut random = Draw::new(seed);
     let step = ctx.step().ok().map(Arc::as_ref);
     for _ in 0..to_sample {
-        sampling.pick(&mut random, 1 + retries, step)?;
+        sampling.pick(&mut random, tries, step)?;
     }
     if width > 0 {
         for (row, &picked) in output.as_mut_slice::<f32>()?.chunks_exact_mut(width).zip(&sampling.picked) {
@@ -261,26 +304,46 @@ mod tests {
             let mut half_norms = vec![f32::NAN; count];
             half_squared_norms(&turned, width, &mut half_norms);
             let point = |n: usize| &points[n * width..][..width];
-            for n in 0..count {
-                let mut found = vec![f32::NAN; count];
-                products(point(n), &turned, &mut found);
-                for (m, &found) in found.iter().enumerate() {
-                    let expected: f64 = point(n).iter().zip(point(m)).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
-                    assert!((f64::from(found) - expected).abs() < 1e-5, "{n} and {m} of {count} x {width}");
+            for few in [1, 2, 3, TRIED] {
+                for first in (0..count).step_by(few) {
+                    // The last ones again where there are no more.
+                    let some: [usize; TRIED] = std::array::from_fn(|k| (first + k).min(count - 1));
+                    let coordinates: Vec<f32> = (0..width * few).map(|i| point(some[i % few])[i / few]).collect();
+                    let mut all = vec![f32::NAN; few * count];
+                    products(&coordinates, few, &turned, &mut all);
+                    for (k, &n) in some[..few].iter().enumerate() {
+                        let found: Vec<f32> = parts(&all, few, k).flatten().copied().collect();
+                        assert_eq!(found.len(), count);
+                        for (m, &found) in found.iter().enumerate() {
+                            let expected: f64 =
+                                point(n).iter().zip(point(m)).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+                            assert!((f64::from(found) - expected).abs() < 1e-5, "{n} and {m} of {count} x {width}");
+                        }
+                        assert_eq!(found[n], 2.0 * half_norms[n], "{n} of {count} x {width}");
+                    }
                 }
-                assert_eq!(found[n], 2.0 * half_norms[n], "{n} of {count} x {width}");
             }
         }
     }
 
     #[test]
     fn distances_are_those_to_the_nearest_and_add_up() {
-        for count in [1, 15, 16, 40] {
-            let (norms, known) = (vec![2.0; count], (0..count).map(|n| n as f32 * 0.25).collect::<Vec<_>>());
-            let mut products: Vec<f32> = (0..count).map(|n| (n % 5) as f32).collect();
-            let expected: Vec<f32> = products.iter().zip(&known).map(|(x, &known)| known.min(2.0 - x + 1.0)).collect();
-            let sum = replace_by_distances(1.0, &norms, &known, &mut products);
-            assert_eq!((&products, sum), (&expected, expected.iter().sum()), "{count}");
+        for count in [1, 15, 16, 40, 64, 65, 150] {
+            for few in 1..=TRIED {
+                let (norms, known) = (vec![2.0; count], (0..count).map(|n| n as f32 * 0.25).collect::<Vec<_>>());
+                let before: Vec<f32> = (0..few * count).map(|n| (n % 5) as f32).collect();
+                for k in 0..few {
+                    let mut found = before.clone();
+                    let sum = replace_by_distances(1.0, &norms, &known, &mut found, [k, few]);
+                    for n in 0..few {
+                        let products = parts(&before, few, n).flatten().zip(&known);
+                        let distance = |(x, &known): (&f32, &f32)| if n == k { known.min(2.0 - x + 1.0) } else { *x };
+                        let expected: Vec<f32> = products.map(distance).collect();
+                        assert_eq!(parts(&found, few, n).flatten().copied().collect::<Vec<_>>(), expected);
+                        assert!(n != k || sum == expected.iter().sum());
+                    }
+                }
+            }
         }
     }
 }
