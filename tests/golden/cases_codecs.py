@@ -670,7 +670,6 @@ def webp_stills():
             yield f"{name}-canvas{flags}", webp_canvas(webp_chunks(name).items(), flags=flags)
     lossy, alpha = webp_chunks("lossy"), webp_chunks("lossy-alpha")
     yield "no-bit", webp_canvas(no_bit().items())
-    yield "reserved", webp_canvas([(b"ALPH", bytes([alpha[b"ALPH"][0] | 0x40]) + alpha[b"ALPH"][1:]), (b"VP8 ", alpha[b"VP8 "])])
     yield "others", webp_canvas([(b"EXIF", b"abc"), *lossy.items(), (b"ABCD", b"x")])
     yield "alpha-behind", webp_canvas(reversed(alpha.items()))
     yield "alpha-lossless", webp_canvas([(b"ALPH", alpha[b"ALPH"]), *webp_chunks("lossless").items()])
@@ -686,7 +685,8 @@ def webp_files():
     bad_stills = [
         ("size", webp_canvas(lossy.items(), columns=20)), ("long-chunk", webp_canvas(lossy.items())[:-4]),
         ("long-raw", b"RIFF" + struct.pack("<I", 1004 + len(lossy[b"VP8 "])) + b"WEBP" + lossy[b"VP8 "]),
-        ("reserved", webp_canvas([(b"ALPH", bytes([alpha[b"ALPH"][0] | 0x80]) + alpha[b"ALPH"][1:]), (b"VP8 ", alpha[b"VP8 "])])),
+        *((name, webp_canvas([(b"ALPH", bytes([alpha[b"ALPH"][0] | bit]) + alpha[b"ALPH"][1:]), (b"VP8 ", alpha[b"VP8 "])]))
+          for name, bit in (("reserved-low", 0x40), ("reserved", 0x80))),
     ]
     for name, data in (*bad_webp_animations(), *bad_stills):
         yield from bad("DecodeWebP", "uint8", f"made-{name}", [file(data)])
