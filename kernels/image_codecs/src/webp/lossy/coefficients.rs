@@ -1,13 +1,14 @@
 //! The coefficients of macroblocks (RFC 6386, section 13).
 
 use super::header::{ByPlace, Steps};
+use super::predict::Block;
 use super::reader::Reader;
 use super::tables::ZIGZAG;
-use super::transform::means;
+use super::transform::{self, means};
 
 /// What is known of a block's coefficients.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Content {
+enum Content {
     /// All are 0.
     #[default]
     Nothing,
@@ -20,8 +21,8 @@ pub(super) enum Content {
 
 /// The 16 blocks of brightness of a macroblock, and four of each of the two differences of colour.
 pub(super) struct Blocks {
-    pub(super) coefficients: [[i16; 16]; 24],
-    pub(super) contents: [Content; 24],
+    coefficients: [[i16; 16]; 24],
+    contents: [Content; 24],
 }
 
 /// Which of the blocks at an edge of a macroblock have coefficients.
@@ -105,7 +106,8 @@ fn read(
             branches = &next[1];
             1
         };
-        let signed = if reader.is_negative() { -number } else { number };
+        let sign = reader.sign();
+        let signed = (number ^ sign) - sign;
         block[usize::from(ZIGZAG[place])] = (signed * steps[usize::from(place > 0)]) as i16;
         place += 1;
     }
@@ -146,6 +148,19 @@ fn content(end: usize, block: &[i16; 16]) -> Content {
 impl Blocks {
     pub(super) fn new() -> Blocks {
         Blocks { coefficients: [[0; 16]; 24], contents: [Content::Nothing; 24] }
+    }
+
+    /// Adds what the coefficients of a block stand for to samples.
+    #[inline(always)]
+    pub(super) fn add(&self, index: usize, samples: Option<&mut Block>) {
+        let Some(samples) = samples else { return };
+        let coefficients = &self.coefficients[index];
+        match self.contents[index] {
+            Content::Nothing => {}
+            Content::Mean => transform::add_mean(coefficients[0], samples),
+            Content::Few => transform::add_few(coefficients, samples),
+            Content::Any => transform::add_transformed(coefficients, samples),
+        }
     }
 
     /// Reads those of a macroblock; returns whether any is not 0.

@@ -34,19 +34,17 @@ enum Kind {
 /// The edges in a window: in front of its ninth line and of its thirteenth.
 type Edges = [Option<Edge>; 2];
 
-/// Smooths the edges of a window, which lie along its lines or, if it is turned for that, its columns.
+/// Smooths the edges of a window, which lie along its columns.
 #[inline(always)]
-fn smooth(mut lines: [Line; 16], is_turned: bool, [first, second]: Edges) -> [Line; 16] {
-    if is_turned {
-        lines = turned(lines);
-    }
+fn smooth_columns(lines: [Line; 16], [first, second]: Edges) -> [Line; 16] {
+    let mut lines = turned(lines);
     if let (Some(edge), Some(around)) = (first, lines[4..].first_chunk_mut()) {
         smooth_edge(around, edge);
     }
     if let (Some(edge), Some(around)) = (second, lines[8..].first_chunk_mut()) {
         smooth_edge(around, edge);
     }
-    if is_turned { turned(lines) } else { lines }
+    turned(lines)
 }
 
 /// Smooths the edge between the fourth and the fifth line.
@@ -156,18 +154,25 @@ widest! {
         let inner = if has_inner { edge(Kind::Inner, strength.edge) } else { None };
         let [brightness, blue, red] = planes;
         // Edges between columns, then those between rows.
-        for (is_turned, place) in [(true, column), (false, row)] {
-            let first = if place > 0 { outer } else { None };
-            for (half, edges) in [(0, [first, inner]), (1, [inner, inner])] {
-                if edges.iter().all(Option::is_none) {
-                    continue;
-                }
-                let (down, across) = if is_turned { (0, half) } else { (half, 0) };
-                let at = brightness.at(16 * row + BEFORE * down, 16 * column + BEFORE * across);
-                window(brightness, at, is_turned, edges);
+        let first = if column > 0 { outer } else { None };
+        for (half, edges) in [(0, [first, inner]), (1, [inner, inner])] {
+            if edges.iter().any(Option::is_some) {
+                let at = brightness.at(16 * row, 16 * column + BEFORE * half);
+                columns(brightness, at, edges);
             }
-            if !is_simple && (first.is_some() || inner.is_some()) {
-                colors([blue, red], [8 * row, 8 * column], is_turned, [first, inner]);
+        }
+        if !is_simple && (first.is_some() || inner.is_some()) {
+            color_columns([&mut *blue, &mut *red], [8 * row, 8 * column], [first, inner]);
+        }
+        let first = if row > 0 { outer } else { None };
+        for (k, edge) in [first, inner, inner, inner].into_iter().enumerate() {
+            if let Some(edge) = edge {
+                rows(brightness, brightness.at(16 * row + 4 * k, 16 * column), edge);
+            }
+        }
+        for (k, edge) in [first, inner].into_iter().enumerate() {
+            if let (false, Some(edge)) = (is_simple, edge) {
+                color_rows([&mut *blue, &mut *red], [8 * row + 4 * k, 8 * column], edge);
             }
         }
     }
@@ -187,37 +192,55 @@ fn each_row<const N: usize, const ROWS: usize>(
     }
 }
 
-/// Smooths a window of brightness, whose first edge is in front of a sample.
+/// Smooths edges between columns of brightness, the first of which is in front of a sample.
 #[inline(always)]
-fn window(plane: &mut Plane, at: usize, is_turned: bool, edges: Edges) {
-    let (at, stride) = (at - if is_turned { BEFORE } else { BEFORE * plane.stride }, plane.stride);
+fn columns(plane: &mut Plane, at: usize, edges: Edges) {
+    let (at, stride) = (at - BEFORE, plane.stride);
     let samples = &mut plane.samples[at..];
     let mut lines = [Line::all(0); 16];
     each_row::<16, 16>(samples, stride, |k, row| lines[k] = Line::load(row));
-    lines = smooth(lines, is_turned, edges);
+    lines = smooth_columns(lines, edges);
     each_row::<16, 16>(samples, stride, |k, row| lines[k].store(row));
 }
 
-/// Smooths windows of both differences of colour side by side.
+/// Smooths the edge above a row of brightness.
 #[inline(always)]
-fn colors(planes: [&mut Plane; 2], [row, column]: [usize; 2], is_turned: bool, edges: Edges) {
+fn rows(plane: &mut Plane, at: usize, edge: Edge) {
+    let (at, stride) = (at - 4 * plane.stride, plane.stride);
+    let samples = &mut plane.samples[at..];
+    let mut lines = [Line::all(0); 8];
+    each_row::<16, 8>(samples, stride, |k, row| lines[k] = Line::load(row));
+    smooth_edge(&mut lines, edge);
+    each_row::<16, 6>(&mut samples[stride..], stride, |k, row| lines[k + 1].store(row));
+}
+
+/// Smooths edges between columns of both differences of colour.
+#[inline(always)]
+fn color_columns(planes: [&mut Plane; 2], [row, column]: [usize; 2], edges: Edges) {
     let mut lines = [Line::all(0); 16];
     let (at, stride) = (planes[0].at(row, column), planes[0].stride);
-    let [blue, red] = planes.map(|plane| &mut plane.samples[at - if is_turned { BEFORE } else { BEFORE * stride }..]);
-    if is_turned {
-        each_row::<16, 8>(blue, stride, |k, row| lines[k] = Line::load(row));
-        each_row::<16, 8>(red, stride, |k, row| lines[8 + k] = Line::load(row));
-        lines = smooth(lines, is_turned, edges);
-        each_row::<16, 8>(blue, stride, |k, row| lines[k].store(row));
-        each_row::<16, 8>(red, stride, |k, row| lines[8 + k].store(row));
-    } else {
-        let mut both = [[0; 16]; 16];
-        each_row::<8, 16>(blue, stride, |k, row| both[k][..8].copy_from_slice(row));
-        each_row::<8, 16>(red, stride, |k, row| both[k][8..].copy_from_slice(row));
-        lines.iter_mut().zip(&both).for_each(|(line, both)| *line = Line::load(both));
-        lines = smooth(lines, is_turned, edges);
-        both.iter_mut().zip(lines).for_each(|(both, line)| line.store(both));
-        each_row::<8, 16>(blue, stride, |k, row| row.copy_from_slice(&both[k][..8]));
-        each_row::<8, 16>(red, stride, |k, row| row.copy_from_slice(&both[k][8..]));
+    let [blue, red] = planes.map(|plane| &mut plane.samples[at - BEFORE..]);
+    each_row::<16, 8>(blue, stride, |k, row| lines[k] = Line::load(row));
+    each_row::<16, 8>(red, stride, |k, row| lines[8 + k] = Line::load(row));
+    lines = smooth_columns(lines, edges);
+    each_row::<16, 8>(blue, stride, |k, row| lines[k].store(row));
+    each_row::<16, 8>(red, stride, |k, row| lines[8 + k].store(row));
+}
+
+/// Smooths the edge above a row of both differences of colour.
+#[inline(always)]
+fn color_rows(planes: [&mut Plane; 2], [row, column]: [usize; 2], edge: Edge) {
+    let (at, stride) = (planes[0].at(row, column), planes[0].stride);
+    let [blue, red] = planes.map(|plane| &mut plane.samples[at - 4 * stride..]);
+    let mut lines = [Line::all(0); 8];
+    for (k, line) in lines.iter_mut().enumerate() {
+        if let (Some(blue), Some(red)) = (blue[k * stride..].first_chunk(), red[k * stride..].first_chunk()) {
+            *line = Line::load_halves([blue, red]);
+        }
     }
+    smooth_edge(&mut lines, edge);
+    let mut both = [[0; 16]; 8];
+    both.iter_mut().zip(lines).for_each(|(both, line)| line.store(both));
+    each_row::<8, 6>(&mut blue[stride..], stride, |k, row| row.copy_from_slice(&both[k + 1][..8]));
+    each_row::<8, 6>(&mut red[stride..], stride, |k, row| row.copy_from_slice(&both[k + 1][8..]));
 }

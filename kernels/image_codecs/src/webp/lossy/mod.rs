@@ -19,11 +19,11 @@ use kernlink::tensor::scratch;
 use kernlink::{Result as Done, bail};
 
 use super::container::Result;
-use coefficients::{Blocks, Content, Edge};
+use coefficients::{Blocks, Edge};
 use header::{Header, Strength};
 use modes::{Brightness, Mode, ModeReader, Modes};
 use plane::Plane;
-use predict::Place;
+use predict::Square;
 
 /// Writes the pixels of a picture in three channels. `what` begins the text of an error.
 ///
@@ -52,6 +52,12 @@ struct Frame {
     columns: usize,
 }
 
+/// The samples of the macroblock that is predicted.
+struct Squares {
+    brightness: Square<16, 17>,
+    colors: [Square<8, 9>; 2],
+}
+
 /// How a macroblock's edges are smoothed.
 #[derive(Clone, Copy, Default)]
 struct Smoothed {
@@ -67,6 +73,7 @@ impl Frame {
         let mut row_modes = scratch::room(self.columns)?;
         let mut smoothed = scratch::filled([Smoothed::default(); 2], self.columns)?;
         let mut blocks = Blocks::new();
+        let mut squares = Squares { brightness: Square::new(), colors: [Square::new(), Square::new()] };
         for row in 0..self.rows {
             for (plane, count) in planes.iter_mut().zip([16, 8, 8]) {
                 plane.begin_rows(count * row, count);
@@ -92,7 +99,7 @@ impl Frame {
                 if reader.is_over {
                     return Ok(Err("The coefficients of a lossy picture are cut off."));
                 }
-                self.predict(planes, [row, column], modes, is_changed.then_some(&blocks));
+                self.predict(planes, &mut squares, [row, column], modes, is_changed.then_some(&blocks));
                 let strength = header.strengths[modes.segment][usize::from(has_block_modes)];
                 smoothed[column][row % 2] = Smoothed { strength, has_inner: is_changed || has_block_modes };
             }
@@ -113,51 +120,51 @@ impl Frame {
     }
 
     /// Writes the samples of a macroblock.
-    fn predict(&self, planes: &mut [Plane; 3], [row, column]: [usize; 2], modes: &Modes, blocks: Option<&Blocks>) {
-        let (has_above, has_left) = (row > 0, column > 0);
-        let [plane, colors @ ..] = planes;
-        let (at, stride) = (plane.at(16 * row, 16 * column), plane.stride);
-        let add = |samples: &mut [u8], stride: usize, index: usize| {
-            let Some(blocks) = blocks else { return };
-            match blocks.contents[index] {
-                Content::Nothing => {}
-                Content::Mean => transform::add_mean(blocks.coefficients[index][0], samples, stride),
-                Content::Few => transform::add_few(&blocks.coefficients[index], samples, stride),
-                Content::Any => transform::add_transformed(&blocks.coefficients[index], samples, stride),
-            }
-        };
+    fn predict(
+        &self,
+        planes: &mut [Plane; 3],
+        squares: &mut Squares,
+        [row, column]: [usize; 2],
+        modes: &Modes,
+        blocks: Option<&Blocks>,
+    ) {
+        let has = [row > 0, column > 0];
+        let Squares { brightness, colors } = squares;
+        let [plane, color_planes @ ..] = planes;
+        brightness.begin(plane, [row, column]);
         match modes.brightness {
             Brightness::Whole(mode) => {
-                predict::square::<16>(&mut plane.samples, &Place { at, stride, has_above, has_left }, mode);
-                for index in 0..16 {
-                    add(&mut plane.samples[at + index / 4 * 4 * stride + index % 4 * 4..], stride, index);
+                brightness.predict(mode, has);
+                if let Some(blocks) = blocks {
+                    (0..16).for_each(|index| blocks.add(index, brightness.block([index / 4 * 4, index % 4 * 4])));
                 }
             }
             Brightness::Blocks(modes) => {
-                // The rightmost blocks of all rows have the same samples above and to the right, those above the macroblock.
-                let above = &plane.samples[at - stride..];
-                let right = if row > 0 && column + 1 == self.columns {
+                let above = &plane.samples[plane.at(16 * row, 16 * column) - plane.stride..];
+                brightness.set_right(if row > 0 && column + 1 == self.columns {
                     [above[15]; 4]
                 } else if row == 0 {
                     [127; 4]
                 } else {
                     [above[16], above[17], above[18], above[19]]
-                };
-                for (index, mode) in modes.into_iter().flatten().enumerate() {
-                    let at = at + index / 4 * 4 * stride + index % 4 * 4;
-                    let above = &plane.samples[at - stride..];
-                    let right = if index % 4 == 3 { right } else { [above[4], above[5], above[6], above[7]] };
-                    predict::block(&mut plane.samples, at, stride, right, mode);
-                    add(&mut plane.samples[at..], stride, index);
+                });
+                for (index, &mode) in modes.as_flattened().iter().enumerate() {
+                    let at = [index / 4 * 4, index % 4 * 4];
+                    brightness.predict_block(at, mode);
+                    if let Some(blocks) = blocks {
+                        blocks.add(index, brightness.block(at));
+                    }
                 }
             }
         }
-        for (plane, first) in colors.iter_mut().zip([16, 20]) {
-            let (at, stride) = (plane.at(8 * row, 8 * column), plane.stride);
-            predict::square::<8>(&mut plane.samples, &Place { at, stride, has_above, has_left }, modes.color);
-            for index in 0..4 {
-                add(&mut plane.samples[at + index / 2 * 4 * stride + index % 2 * 4..], stride, first + index);
+        brightness.write(plane, [row, column]);
+        for ((square, plane), first) in colors.iter_mut().zip(color_planes).zip([16, 20]) {
+            square.begin(plane, [row, column]);
+            square.predict(modes.color, has);
+            if let Some(blocks) = blocks {
+                (0..4).for_each(|index| blocks.add(first + index, square.block([index / 2 * 4, index % 2 * 4])));
             }
+            square.write(plane, [row, column]);
         }
     }
 }

@@ -69,7 +69,9 @@ impl<'a> ModeReader<'a> {
 
     /// The modes of the next macroblock, which is in this column.
     pub(super) fn read(&mut self, column: usize) -> Modes {
-        let reader = &mut self.reader;
+        // A local copy, so that the compiler keeps it in registers.
+        let mut own = self.reader;
+        let reader = &mut own;
         let segment = self.segments.map_or(
             0,
             |[first, low, high]| {
@@ -110,10 +112,12 @@ impl<'a> ModeReader<'a> {
         } else {
             Mode::Horizontal
         };
+        self.reader = own;
         Modes { segment, has_coefficients, brightness, color }
     }
 }
 
+#[inline(always)]
 fn block_mode(reader: &mut Reader<'_>, branches: &[u8; 9]) -> Mode {
     let mut is = |branch: usize| reader.is(branches[branch]);
     if !is(0) {

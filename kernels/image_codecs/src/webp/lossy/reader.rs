@@ -80,18 +80,19 @@ impl<'a> Reader<'a> {
         self.range - split
     }
 
-    /// A sign: `is(128)`, unless the code is none that an encoder writes.
+    /// A sign: all bits of the number are set if `is(128)`, unless the code is none that an encoder writes. There is no branch, which could
+    /// not be foreseen.
     #[inline(always)]
-    pub(super) fn is_negative(&mut self) -> bool {
+    pub(super) fn sign(&mut self) -> i32 {
         if self.bits < 0 {
             self.load();
         }
         let split = self.range >> 1;
-        let is = (split.wrapping_sub(self.window()) as i32) < 0;
-        let range = if is { self.subtract(split) } else { split + 1 };
+        let sign = (split.wrapping_sub(self.window()) as i32) >> 31;
+        self.value = self.value.wrapping_sub(u64::from((split + 1) & sign as u32) << self.bits);
         self.bits -= 1;
-        self.range = 2 * range - 1;
-        is
+        self.range = self.range.wrapping_add(sign as u32) | 1;
+        sign
     }
 
     /// [`Reader::is`] as a number.
@@ -134,7 +135,7 @@ mod tests {
             // Something else in between, so that the range changes.
             let probability = (k * 37 % 255 + 1) as u8;
             assert_eq!(signs.is(probability), decisions.is(probability), "{k}");
-            assert_eq!(signs.is_negative(), decisions.is(128), "{k}");
+            assert_eq!(signs.sign(), -decisions.bit(128), "{k}");
         }
         assert!(signs.is_over && decisions.is_over);
     }

@@ -1,17 +1,17 @@
 //! The inverse transforms (RFC 6386, section 14). Where libwebp computes in numbers of 16 bits, sums of damaged files wrap here, too.
 
+use super::predict::{Block, STRIDE};
+
 /// What √2 cos(π / 8) is more than 1, and √2 sin(π / 8), with 16 bits of fraction.
 const COSINE: i16 = 20091;
 const SINE: i16 = (35468 - 65536) as i16;
 
-/// Adds what the coefficients stand for to four rows of samples, which are so far apart.
+/// Adds what the coefficients stand for to four rows of samples.
 #[inline(always)]
-pub(super) fn add_transformed(block: &[i16; 16], samples: &mut [u8], stride: usize) {
-    for (row, changes) in transformed(block).iter().enumerate() {
-        if let Some(to) = samples[row * stride..].first_chunk_mut::<4>() {
-            for (to, &change) in to.iter_mut().zip(changes) {
-                *to = i16::from(*to).wrapping_add(change).clamp(0, 255) as u8;
-            }
+pub(super) fn add_transformed(block: &[i16; 16], samples: &mut Block) {
+    for (changes, to) in transformed(block).iter().zip(samples.chunks_mut(STRIDE)) {
+        for (to, &change) in to.iter_mut().zip(changes) {
+            *to = i16::from(*to).wrapping_add(change).clamp(0, 255) as u8;
         }
     }
 }
@@ -91,29 +91,27 @@ mod sse2 {
 
 /// [`add_transformed`] of a block of which only the first, the second and the fifth coefficient may not be 0; sums do not wrap.
 #[inline(always)]
-pub(super) fn add_few(block: &[i16; 16], samples: &mut [u8], stride: usize) {
+pub(super) fn add_few(block: &[i16; 16], samples: &mut Block) {
     let [mean, across, down] = [block[0], block[1], block[4]].map(i32::from);
     let parts = |x: i32| {
         let (cosine, sine) = (x + ((x * i32::from(COSINE)) >> 16), x + ((x * i32::from(SINE)) >> 16));
         [cosine, sine, -sine, -cosine]
     };
     let (across, down) = (parts(across), parts(down));
-    for (row, down) in down.into_iter().enumerate() {
-        if let Some(to) = samples[row * stride..].first_chunk_mut::<4>() {
-            for (to, across) in to.iter_mut().zip(across) {
-                *to = (i32::from(*to) + ((mean + 4 + down + across) >> 3)).clamp(0, 255) as u8;
-            }
+    for (to, down) in samples.chunks_mut(STRIDE).zip(down) {
+        for (to, across) in to.iter_mut().zip(across) {
+            *to = (i32::from(*to) + ((mean + 4 + down + across) >> 3)).clamp(0, 255) as u8;
         }
     }
 }
 
 /// [`add_transformed`] of a block of which only the first coefficient is not 0.
 #[inline(always)]
-pub(super) fn add_mean(mean: i16, samples: &mut [u8], stride: usize) {
-    let x = (i32::from(mean) + 4) >> 3;
-    for row in samples.chunks_mut(stride).take(4) {
-        for to in &mut row[..4] {
-            *to = (i32::from(*to) + x).clamp(0, 255) as u8;
+pub(super) fn add_mean(mean: i16, samples: &mut Block) {
+    let change = (mean.saturating_add(4)) >> 3;
+    for to in samples.chunks_mut(STRIDE) {
+        for to in &mut to[..4] {
+            *to = (i16::from(*to) + change).clamp(0, 255) as u8;
         }
     }
 }

@@ -9,6 +9,11 @@ impl Line {
         Line(*samples)
     }
 
+    /// Eight samples and eight others.
+    pub(crate) fn load_halves([low, high]: [&[u8; 8]; 2]) -> Line {
+        Line(std::array::from_fn(|k| if k < 8 { low[k] } else { high[k - 8] }))
+    }
+
     pub(crate) fn store(self, samples: &mut [u8; 16]) {
         *samples = self.0;
     }

@@ -20,6 +20,12 @@ impl Line {
     }
 
     #[inline(always)]
+    pub(crate) fn load_halves(halves: [&[u8; 8]; 2]) -> Line {
+        let [low, high] = halves.map(|half| i64::from_le_bytes(*half));
+        sse2!(Line(_mm_set_epi64x(high, low)))
+    }
+
+    #[inline(always)]
     pub(crate) fn store(self, samples: &mut [u8; 16]) {
         // SAFETY: there are sixteen bytes to write, of any alignment.
         unsafe { _mm_storeu_si128(samples.as_mut_ptr().cast(), self.0) }
@@ -85,31 +91,32 @@ impl Line {
         sse2!(Line(_mm_subs_epi8(self.0, by.0)))
     }
 
-    /// The numbers in the high halves of 16 bits.
+    /// Numbers without their lowest bits: as samples, whose bits are moved and those from the next sample left out, around the new middle.
     #[inline(always)]
-    fn high(self) -> [__m128i; 2] {
+    fn without<const BITS: i32>(self) -> Line {
         sse2!({
-            let zero = _mm_setzero_si128();
-            [_mm_unpacklo_epi8(zero, self.0), _mm_unpackhi_epi8(zero, self.0)]
+            let moved = _mm_srli_epi16::<BITS>(self.centred().0);
+            let own = _mm_and_si128(moved, _mm_set1_epi8((0xFF >> BITS) as i8));
+            Line(_mm_sub_epi8(own, _mm_set1_epi8((0x80 >> BITS) as i8)))
         })
     }
 
     #[inline(always)]
     pub(crate) fn eighth(self) -> Line {
-        let [low, high] = self.high();
-        sse2!(Line(_mm_packs_epi16(_mm_srai_epi16::<11>(low), _mm_srai_epi16::<11>(high))))
+        self.without::<3>()
     }
 
     #[inline(always)]
     pub(crate) fn signed_half(self) -> Line {
-        let [low, high] = self.high();
-        sse2!(Line(_mm_packs_epi16(_mm_srai_epi16::<9>(low), _mm_srai_epi16::<9>(high))))
+        self.without::<1>()
     }
 
     #[inline(always)]
     pub(crate) fn parts(self) -> [Line; 3] {
-        let [low, high] = self.high();
         sse2!({
+            // The numbers in the high halves of 16 bits.
+            let zero = _mm_setzero_si128();
+            let (low, high) = (_mm_unpacklo_epi8(zero, self.0), _mm_unpackhi_epi8(zero, self.0));
             let (nine, half) = (_mm_set1_epi16(9 << 8), _mm_set1_epi16(63));
             let (low_ninth, high_ninth) = (_mm_mulhi_epi16(low, nine), _mm_mulhi_epi16(high, nine));
             let (third, third_high) = (_mm_add_epi16(low_ninth, half), _mm_add_epi16(high_ninth, half));
