@@ -3,7 +3,7 @@
 use kernlink::Result as Done;
 use kernlink::tensor::scratch;
 
-use super::container::{Result, lossless_header};
+use super::container::Result;
 use super::lossless;
 
 /// How a plane is written.
@@ -49,12 +49,9 @@ impl<'a> Alpha<'a> {
         let count = columns * rows;
         let mut plane = scratch::zeros::<u8>(count)?;
         if self.is_compressed {
-            // The green of a picture without a header.
-            let mut pixels = scratch::zeros::<u8>(4 * count)?;
-            if lossless::decode([&lossless_header(columns, rows), self.data], columns, rows, &mut pixels)?.is_err() {
-                return Ok(Err("Its plane of alpha cannot be decoded."));
+            if let Err(reason) = lossless::decode_alpha(self.data, columns, rows, &mut plane)? {
+                return Ok(Err(reason));
             }
-            plane.iter_mut().zip(pixels.as_chunks().0).for_each(|(to, &[_, green, _, _])| *to = green);
         } else {
             let Some(samples) = self.data.get(..count) else { return Ok(Err("Its plane of alpha is cut off.")) };
             plane.copy_from_slice(samples);

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::result;
 
-use kernlink::tensor::scratch;
 use kernlink::{Result as Done, bail};
 
 use super::alpha::Alpha;
@@ -22,12 +21,6 @@ const CANVAS: usize = 10;
 const LOSSLESS: u8 = 0x2f;
 
 const CUT: &str = "The file is cut off.";
-
-/// The first bytes of a lossless picture without alpha.
-pub(super) fn lossless_header(columns: usize, rows: usize) -> [u8; 5] {
-    let [a, b, c, d] = ((columns as u32 - 1) | ((rows as u32 - 1) << 14)).to_le_bytes();
-    [LOSSLESS, a, b, c, d]
-}
 
 /// A chunk at the beginning of `data`, and what is behind it.
 pub(super) struct Chunk<'a> {
@@ -144,9 +137,7 @@ pub(super) struct Picture<'a> {
     is_lossless: bool,
     /// The plane of alpha, which lossless pictures have none of.
     alpha: Option<&'a [u8]>,
-    /// The payload of the chunk.
-    data: &'a [u8],
-    /// The payload and what follows: libwebp reads the coefficients of a lossy picture that is too short from there.
+    /// The payload and what follows: libwebp reads what a picture that is too short lacks from there.
     readable: &'a [u8],
     pub(super) has_alpha: bool,
     pub(super) columns: usize,
@@ -218,20 +209,15 @@ impl<'a> Picture<'a> {
         };
         let has_alpha = has_alpha || alpha.is_some();
         let alpha = alpha.filter(|_| !is_lossless);
-        Ok(Picture { is_lossless, alpha, data, readable, has_alpha, columns: columns as usize, rows: rows as usize })
+        Ok(Picture { is_lossless, alpha, readable, has_alpha, columns: columns as usize, rows: rows as usize })
     }
 
     /// Writes the pixels in three or four channels; those of a picture without alpha are opaque. `what` begins the text of an error.
     pub(super) fn decode(&self, what: impl Display, channels: usize, out: &mut [u8]) -> Done<()> {
         let &Picture { columns, rows, .. } = self;
         if self.is_lossless {
-            let mut wide = scratch::zeros::<u8>(if channels == 4 { 0 } else { 4 * rows * columns })?;
-            let pixels = if channels == 4 { &mut *out } else { &mut wide };
-            if let Err(error) = lossless::decode([self.data, &[]], columns, rows, pixels)? {
-                bail!(InvalidArgument, "{what} {error}");
-            }
-            for (out, pixel) in out.as_chunks_mut::<3>().0.iter_mut().zip(wide.as_chunks::<4>().0) {
-                out.copy_from_slice(&pixel[..3]);
+            if let Err(reason) = lossless::decode(self.readable, columns, rows, channels, out)? {
+                bail!(InvalidArgument, "{what} {reason}");
             }
             return Ok(());
         }
