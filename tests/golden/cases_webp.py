@@ -1,10 +1,11 @@
-"""Lossy WebP files: what encoders do not write, what is cut off, and what lies around it."""
+"""WebP files of any content: what encoders do not write, what is cut off, and what lies around it."""
 import random
 
 import numpy as np
 from tensorflow import raw_ops
 
 import vp8
+import vp8l
 from golden import T, bad, isolated, one
 
 
@@ -60,7 +61,27 @@ def alphas(source):
         yield from of(f"alpha-{index}-{rows}x{columns}", vp8.riff(*chunks))
 
 
+def losslesses(source):
+    for index in range(120):
+        columns, rows = source.randint(1, 24), source.randint(1, 24)
+        data = vp8l.lossless(source, columns, rows, has_alpha=index % 2 == 0)
+        if index % 5 == 4:
+            data = data[:source.randrange(5, len(data) + 1)]
+        yield from of(f"lossless-{index}-{rows}x{columns}", vp8.riff((b"VP8L", data)))
+        # What a picture lacks is read behind its chunk.
+        if index % 12 == 11:
+            cut = source.randrange(5, len(data) + 1)
+            yield from of(f"lossless-behind-{index}", vp8.riff((b"VP8L", data[:cut])) + data[cut + cut % 2:])
+    for index in range(60):
+        columns, rows = source.randint(1, 24), source.randint(1, 24)
+        data = vp8l.alpha(source, columns, rows)
+        if index % 3 == 2:
+            data = data[:max(len(data) - source.choice([1, 2, 8, 30]), 0)]
+        chunks = vp8.canvas(columns, rows, 16), (b"ALPH", data), (b"VP8 ", vp8.lossy(source, columns, rows))
+        yield from of(f"lossless-alpha-{index}-{rows}x{columns}", vp8.riff(*chunks))
+
+
 def cases():
     source = random.Random(19)
-    for part in (pictures, around, alphas):
+    for part in (pictures, around, alphas, losslesses):
         yield from part(source)
