@@ -3,6 +3,15 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+/// What names instructions of SSE2.
+#[cfg(target_arch = "x86_64")]
+macro_rules! sse2 {
+    ($body:expr) => {
+        // SAFETY: the instructions are SSE2's, which every x86-64 has, and none accesses memory.
+        unsafe { $body }
+    };
+}
+
 mod bmp;
 #[cfg(test)]
 mod broken;

@@ -1,5 +1,4 @@
-//! WebP files: still pictures, and animations. What the container holds is read here, as libwebp reads it, and lossy pictures are
-//! decoded; the crate `image-webp` decodes lossless ones.
+//! WebP files: still pictures, and animations, as libwebp reads them.
 
 mod alpha;
 mod animation;

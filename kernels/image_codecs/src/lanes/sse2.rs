@@ -4,13 +4,6 @@ use std::arch::x86_64::*;
 
 use super::{Lanes, WideLanes};
 
-macro_rules! sse2 {
-    ($body:expr) => {
-        // SAFETY: the instructions are SSE2's, which every x86-64 has, and none accesses memory.
-        unsafe { $body }
-    };
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Eight(__m128i);
 

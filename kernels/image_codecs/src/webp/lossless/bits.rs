@@ -88,7 +88,11 @@ impl<'a> Bits<'a> {
         }
         let number = self.peek() & ((1 << bits) - 1);
         self.used += bits;
-        *self = self.filled();
+        if self.rest.len() > 8 {
+            self.fill();
+        } else {
+            *self = self.filled();
+        }
         number
     }
 

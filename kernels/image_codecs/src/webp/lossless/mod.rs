@@ -3,6 +3,7 @@
 
 mod bits;
 mod codes;
+mod pixel;
 mod transforms;
 
 use kernlink::tensor::scratch;
@@ -53,10 +54,11 @@ pub(super) fn decode(data: &[u8], columns: usize, rows: usize, channels: usize, 
         let mut picture = Picture::new(bits, columns, rows)?;
         let pixels = picture.pixels()?;
         picture.finish(pixels, |row, pixels| {
-            let out = out[row * columns * channels..].chunks_exact_mut(channels);
-            for (to, pixel) in out.zip(pixels) {
-                let [blue, green, red, alpha] = pixel.to_le_bytes();
-                to.copy_from_slice(&[red, green, blue, alpha][..channels]);
+            let out = &mut out[row * columns * channels..];
+            if channels == 4 {
+                transforms::with_alpha(pixels, out.as_chunks_mut().0);
+            } else {
+                transforms::without_alpha(pixels, out.as_chunks_mut().0);
             }
         })
     })())
@@ -112,7 +114,7 @@ impl<'a> Picture<'a> {
             let columns = packed_columns;
             let tiles = |bits: &mut Bits<'_>| Tiles::read(bits, columns, rows);
             let transform = match kind {
-                0 => Transform::Predicted { tiles: tiles(&mut bits)?, above: scratch::zeros(columns)? },
+                0 => Transform::Predicted { tiles: tiles(&mut bits)?, above: scratch::zeros(columns + 1)? },
                 1 => Transform::Colors(tiles(&mut bits)?),
                 2 => Transform::GreenLeftOut,
                 _ => {
@@ -182,7 +184,8 @@ struct Group {
 
 /// The last pixels, by a hash of theirs.
 struct Cache {
-    pixels: Vec<u32>,
+    /// As many as the largest cache has.
+    pixels: [u32; 1 << CACHE_BITS],
     bits: u32,
 }
 
@@ -190,7 +193,7 @@ impl Cache {
     #[inline(always)]
     fn insert(&mut self, pixel: u32) {
         let place = pixel.wrapping_mul(0x1e35_a7bd) >> (32 - self.bits);
-        self.pixels[place as usize] = pixel;
+        self.pixels[place as usize % self.pixels.len()] = pixel;
     }
 }
 
@@ -213,7 +216,7 @@ impl Codes {
             if !(1..=CACHE_BITS).contains(&bits) {
                 return Err(Fault::File("The cache of a lossless picture is too large, or has no room."));
             }
-            cache = Some(Cache { pixels: scratch::zeros(1 << bits)?, bits });
+            cache = Some(Cache { pixels: [0; 1 << CACHE_BITS], bits });
         }
         let choice = if is_outer && bits.flag() { Some(Tiles::read(bits, columns, rows)?) } else { None };
         if bits.has_ended() {
@@ -255,7 +258,7 @@ impl Codes {
     }
 
     fn read_group(&mut self, bits: &mut Bits<'_>, lengths: &mut Vec<u8>) -> Outcome<Group> {
-        let places = self.cache.as_ref().map_or(0, |cache| cache.pixels.len());
+        let places = self.cache.as_ref().map_or(0, |cache| 1 << cache.bits);
         let tables = &mut self.tables;
         let mut code = |symbols| tables.read(bits, symbols, lengths);
         let [green, red, blue, alpha] =
@@ -271,8 +274,8 @@ impl Codes {
 
     /// The group of a pixel.
     #[inline(always)]
-    fn group(&self, row: usize, column: usize) -> Group {
-        self.groups[self.choice.as_ref().map_or(0, |choice| choice.at(row, column) as usize)]
+    fn group(&self, row: usize, column: usize) -> &Group {
+        &self.groups[self.choice.as_ref().map_or(0, |choice| choice.at(row, column) as usize)]
     }
 
     /// In which columns another tile may begin: all whose bits of these are 0.
@@ -280,11 +283,12 @@ impl Codes {
         self.choice.as_ref().map_or(usize::MAX, |choice| (1 << choice.bits) - 1)
     }
 
-    /// Reads the pixels.
+    /// Reads the pixels, once.
     fn pixels(&mut self, bits: &mut Bits<'_>, columns: usize, rows: usize) -> Outcome<Vec<u32>> {
         let mut pixels = scratch::zeros::<u32>(columns * rows)?;
         // A local copy, so that the compiler keeps it in registers.
         let mut own = *bits;
+        let mut cache = self.cache.take();
         let mask = self.tile_mask();
         let (mut at, mut row, mut column) = (0, 0, 0);
         let mut group = self.group(0, 0);
@@ -307,29 +311,31 @@ impl Codes {
                 };
                 others | (symbol as u32) << 8
             } else if symbol < SAMPLES + LENGTHS {
-                let Repeated { length, distance } = self.repeated(&mut own, &group, symbol, columns);
+                let Repeated { length, distance } = self.repeated(&mut own, group, symbol, columns);
                 if own.is_over() {
                     break;
                 }
                 repeat(&mut pixels, at, length, distance)?;
-                if let Some(cache) = &mut self.cache {
+                if let Some(cache) = &mut cache {
                     pixels[at..at + length].iter().for_each(|&pixel| cache.insert(pixel));
                 }
                 at += length;
                 column += length;
-                (row, column) = (row + column / columns, column % columns);
+                while column >= columns {
+                    (row, column) = (row + 1, column - columns);
+                }
                 if column & mask != 0 {
                     group = self.group(row, column);
                 }
                 continue;
             } else {
-                self.cache.as_ref().map_or(0, |cache| cache.pixels[symbol - SAMPLES - LENGTHS])
+                cache.as_ref().map_or(0, |cache| cache.pixels[symbol - SAMPLES - LENGTHS])
             };
             if own.is_over() {
                 break;
             }
             pixels[at] = pixel;
-            if let Some(cache) = &mut self.cache {
+            if let Some(cache) = &mut cache {
                 cache.insert(pixel);
             }
             at += 1;
@@ -356,7 +362,7 @@ impl Codes {
                 pixels[at] = (symbol as u32) << 8;
                 at += 1;
             } else {
-                let Repeated { length, distance } = self.repeated(bits, &group, symbol, columns);
+                let Repeated { length, distance } = self.repeated(bits, group, symbol, columns);
                 repeat(&mut pixels, at, length, distance)?;
                 at += length;
             }
@@ -396,10 +402,16 @@ fn repeat(pixels: &mut [u32], at: usize, length: usize, distance: usize) -> Outc
     if distance > at || length > pixels.len() - at {
         return Err(Fault::File("A lossless picture repeats pixels that it has not."));
     }
-    if distance >= length {
-        pixels.copy_within(at - distance..at - distance + length, at);
-    } else {
+    let (start, mut done) = (at - distance, 0);
+    if distance < length && length < 32 {
         (at..at + length).for_each(|k| pixels[k] = pixels[k - distance]);
+        return Ok(());
+    }
+    // What is written may be repeated, too: each copy is twice as long as the one before.
+    while done < length {
+        let count = (distance + done).min(length - done);
+        pixels.copy_within(start..start + count, at + done);
+        done += count;
     }
     Ok(())
 }

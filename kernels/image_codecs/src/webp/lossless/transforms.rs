@@ -2,8 +2,10 @@
 //! from the highest byte on.
 
 use kernlink::tensor::scratch;
+use kernlink_kernels_common::widest;
 
 use super::Outcome;
+use super::pixel::Pixel;
 
 const BLACK: u32 = 0xff00_0000;
 
@@ -47,7 +49,7 @@ pub(super) fn palette(differences: &[u32], bits: u32) -> Outcome<Vec<u32>> {
     let mut colors = scratch::zeros(1 << (8 >> bits))?;
     let mut color = 0;
     for (to, &difference) in colors.iter_mut().zip(differences) {
-        color = add(color, difference);
+        color = plus(color, difference);
         *to = color;
     }
     Ok(colors)
@@ -59,17 +61,15 @@ impl Transform {
         match self {
             Transform::Predicted { tiles, above } => {
                 predict(tiles, row, above, &mut pixels[..count]);
-                above.copy_from_slice(&pixels[..count]);
+                above[..count].copy_from_slice(&pixels[..count]);
             }
             Transform::Colors(tiles) => {
-                for (value, start, end) in tiles.row(row) {
-                    pixels[start..end].iter_mut().for_each(|pixel| *pixel = with_colors(*pixel, value));
-                }
+                add_colors(tiles, row, pixels);
             }
             Transform::GreenLeftOut => {
                 for pixel in &mut pixels[..count] {
                     let green = *pixel >> 8 & 0xff;
-                    *pixel = add(*pixel, green << 16 | green);
+                    *pixel = plus(*pixel, green << 16 | green);
                 }
             }
             Transform::Palette { colors, bits, columns } => {
@@ -89,105 +89,111 @@ impl Transform {
 
 /// The sum of each component.
 #[inline(always)]
-fn add(a: u32, b: u32) -> u32 {
+pub(super) fn plus(a: u32, b: u32) -> u32 {
     const OTHERS: u32 = 0x00ff_00ff;
     (a & !OTHERS).wrapping_add(b & !OTHERS) & !OTHERS | (a & OTHERS).wrapping_add(b & OTHERS) & OTHERS
 }
 
 /// The mean of each component, rounded down.
 #[inline(always)]
-fn mean(a: u32, b: u32) -> u32 {
+pub(super) fn mean(a: u32, b: u32) -> u32 {
     (((a ^ b) & 0xfefe_fefe) >> 1) + (a & b)
 }
 
-/// A function of each component.
-#[inline(always)]
-fn each(f: impl Fn(usize) -> i32) -> u32 {
-    u32::from_le_bytes([0, 1, 2, 3].map(|k| f(k).clamp(0, 255) as u8))
-}
-
-#[inline(always)]
-fn components(pixel: u32) -> [i32; 4] {
-    pixel.to_le_bytes().map(i32::from)
-}
-
-/// Of the pixel above and the one to the left, the one that the sum of both less the one at the corner is nearer to.
-#[inline(always)]
-fn nearer(left: u32, above: u32, corner: u32) -> u32 {
-    let [a, b, c] = [above, left, corner].map(components);
-    let balance: i32 = (0..4).map(|k| (b[k] - c[k]).abs() - (a[k] - c[k]).abs()).sum();
-    if balance <= 0 { above } else { left }
-}
-
-#[inline(always)]
-fn gradient(left: u32, above: u32, corner: u32) -> u32 {
-    let [a, b, c] = [left, above, corner].map(components);
-    each(|k| a[k] + b[k] - c[k])
-}
-
-#[inline(always)]
-fn half_gradient(left: u32, above: u32, corner: u32) -> u32 {
-    let [a, c] = [mean(left, above), corner].map(components);
-    each(|k| a[k] + (a[k] - c[k]) / 2)
-}
-
-/// Predicts a row, given the one above, and adds what is there.
-fn predict(tiles: &Tiles, row: usize, above: &[u32], pixels: &mut [u32]) {
-    let first = if row == 0 { BLACK } else { above[0] };
-    pixels[0] = add(pixels[0], first);
-    if row == 0 {
-        let mut left = pixels[0];
-        for pixel in &mut pixels[1..] {
-            *pixel = add(*pixel, left);
-            left = *pixel;
-        }
-        return;
-    }
-    let count = pixels.len();
-    for (value, start, end) in tiles.row(row) {
-        let start = start.max(1);
-        if start >= end {
-            continue;
+widest! {
+    /// Predicts a row, given the one above and room for a pixel, and adds what is there.
+    fn predict(tiles: &Tiles, row: usize, above: &mut [u32], pixels: &mut [u32]) {
+        pixels[0] = plus(pixels[0], if row == 0 { BLACK } else { above[0] });
+        if row == 0 {
+            let mut left = pixels[0];
+            for pixel in &mut pixels[1..] {
+                *pixel = plus(*pixel, left);
+                left = *pixel;
+            }
+            return;
         }
         // The pixel above and to the right of the last one is the first of its row.
-        let next_row = pixels[0];
-        let right = |k: usize| if k + 1 < count { above[k + 1] } else { next_row };
-        macro_rules! by {
-            (|$left:ident, $above:ident, $corner:ident, $right:ident| $predicted:expr) => {{
-                let mut $left = pixels[start - 1];
-                for k in start..end {
-                    let ($above, $corner, $right) = (above[k], above[k - 1], right(k));
-                    let _ = ($left, $above, $corner, $right);
-                    $left = add(pixels[k], $predicted);
-                    pixels[k] = $left;
-                }
-            }};
-        }
-        match value >> 8 & 15 {
-            1 => by!(|left, a, c, r| left),
-            2 => by!(|left, a, c, r| a),
-            3 => by!(|left, a, c, r| r),
-            4 => by!(|left, a, c, r| c),
-            5 => by!(|left, a, c, r| mean(mean(left, r), a)),
-            6 => by!(|left, a, c, r| mean(left, c)),
-            7 => by!(|left, a, c, r| mean(left, a)),
-            8 => by!(|left, a, c, r| mean(c, a)),
-            9 => by!(|left, a, c, r| mean(a, r)),
-            10 => by!(|left, a, c, r| mean(mean(left, c), mean(a, r))),
-            11 => by!(|left, a, c, r| nearer(left, a, c)),
-            12 => by!(|left, a, c, r| gradient(left, a, c)),
-            13 => by!(|left, a, c, r| half_gradient(left, a, c)),
-            _ => by!(|left, a, c, r| BLACK),
+        above[pixels.len()] = pixels[0];
+        for (value, start, end) in tiles.row(row) {
+            let start = start.max(1);
+            if start >= end {
+                continue;
+            }
+            let mut left = Pixel::new(pixels[start - 1]);
+            let around = above[start - 1..].iter().zip(&above[start..]).zip(&above[start + 1..]);
+            let pixels = pixels[start..end].iter_mut().zip(around);
+            // From those above.
+            macro_rules! above {
+                (|$above:ident, $corner:ident, $right:ident| $predicted:expr) => {
+                    for (pixel, ((&$corner, &$above), &$right)) in pixels {
+                        let _ = ($above, $corner, $right);
+                        *pixel = plus(*pixel, $predicted);
+                    }
+                };
+            }
+            // From the one to the left, too.
+            macro_rules! left {
+                (|$left:ident, $above:ident, $corner:ident, $right:ident| $predicted:expr) => {
+                    for (pixel, ((&corner, &above), &right)) in pixels {
+                        let $left = left;
+                        let [$above, $corner, $right] = [Pixel::new(above), Pixel::new(corner), Pixel::new(right)];
+                        let _ = ($above, $corner, $right);
+                        left = Pixel::new(*pixel).plus($predicted);
+                        *pixel = left.word();
+                    }
+                };
+            }
+            match value >> 8 & 15 {
+                1 => left!(|l, a, c, r| l),
+                2 => above!(|a, c, r| a),
+                3 => above!(|a, c, r| r),
+                4 => above!(|a, c, r| c),
+                5 => left!(|l, a, c, r| l.mean(r).mean(a)),
+                6 => left!(|l, a, c, r| l.mean(c)),
+                7 => left!(|l, a, c, r| l.mean(a)),
+                8 => above!(|a, c, r| mean(c, a)),
+                9 => above!(|a, c, r| mean(a, r)),
+                10 => left!(|l, a, c, r| l.mean(c).mean(a.mean(r))),
+                11 => left!(|l, a, c, r| l.nearer(a, c)),
+                12 => left!(|l, a, c, r| l.gradient(a, c)),
+                13 => left!(|l, a, c, r| l.half_gradient(a, c)),
+                _ => above!(|a, c, r| BLACK),
+            }
         }
     }
 }
 
-/// Adds the parts of green and of red to the other colours.
-#[inline(always)]
-fn with_colors(pixel: u32, parts: u32) -> u32 {
-    let part = |part: u32, color: u32| (i32::from(part as i8) * i32::from(color as i8)) >> 5;
-    let green = pixel >> 8;
-    let red = (pixel >> 16) as i32 + part(parts, green);
-    let blue = (pixel & 0xff) as i32 + part(parts >> 8, green) + part(parts >> 16, red as u32);
-    pixel & 0xff00_ff00 | (red as u32 & 0xff) << 16 | blue as u32 & 0xff
+widest! {
+    /// Adds the parts of green and of red to the other colours of a row.
+    fn add_colors(tiles: &Tiles, row: usize, pixels: &mut [u32]) {
+        for (parts, start, end) in tiles.row(row) {
+            let part = |part: u32, color: u32| (i32::from(part as i8) * i32::from(color as i8)) >> 5;
+            for pixel in &mut pixels[start..end] {
+                let green = *pixel >> 8;
+                let red = (*pixel >> 16) as i32 + part(parts, green);
+                let blue = (*pixel & 0xff) as i32 + part(parts >> 8, green) + part(parts >> 16, red as u32);
+                *pixel = *pixel & 0xff00_ff00 | (red as u32 & 0xff) << 16 | blue as u32 & 0xff;
+            }
+        }
+    }
+}
+
+widest! {
+    /// Writes the colours and the alpha of pixels, in this order.
+    pub(super) fn with_alpha(pixels: &[u32], out: &mut [[u8; 4]]) {
+        for (to, pixel) in out.iter_mut().zip(pixels) {
+            let [blue, green, red, alpha] = pixel.to_le_bytes();
+            *to = [red, green, blue, alpha];
+        }
+    }
+}
+
+widest! {
+    /// Writes the colours of pixels.
+    pub(super) fn without_alpha(pixels: &[u32], out: &mut [[u8; 3]]) {
+        for (to, pixel) in out.iter_mut().zip(pixels) {
+            let [blue, green, red, _] = pixel.to_le_bytes();
+            *to = [red, green, blue];
+        }
+    }
 }

@@ -1,5 +1,4 @@
-//! Lossy pictures: key frames of VP8, as RFC 6386 describes them and libwebp's `src/dec` reads them, to the last bit. The crate
-//! `image-webp` reads them, too, but sample by sample, which takes four times as long.
+//! Lossy pictures: key frames of VP8, as RFC 6386 describes them and libwebp's `src/dec` reads them, to the last bit.
 
 mod coefficients;
 mod color;

@@ -7,6 +7,9 @@ use kernlink::tensor::scratch::{self, Pooled};
 const LEFT: usize = 8;
 const ABOVE: usize = 8;
 
+/// Rows behind the last.
+const BELOW: usize = 1;
+
 /// Whole macroblocks of samples, with what predictions take for the samples above and to the left of the picture.
 pub(super) struct Plane {
     pub(super) samples: Pooled<u8>,
@@ -21,7 +24,7 @@ impl Plane {
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(super) fn new(rows: usize, columns: usize) -> Result<Plane> {
         let stride = LEFT + columns;
-        let mut samples = scratch::pooled::<u8>((ABOVE + rows) * stride)?;
+        let mut samples = scratch::pooled::<u8>((ABOVE + rows + BELOW) * stride)?;
         samples[..ABOVE * stride].fill(127);
         Ok(Plane { samples, stride })
     }

@@ -55,13 +55,6 @@ mod sse2 {
 
     use super::{COSINE, SINE};
 
-    macro_rules! sse2 {
-        ($body:expr) => {
-            // SAFETY: every processor of the architecture has these instructions, which access no memory.
-            unsafe { $body }
-        };
-    }
-
     /// Transforms columns of rows, of which each value holds two, and turns rows and columns.
     #[inline(always)]
     fn pass([first, second]: [__m128i; 2]) -> [__m128i; 2] {

@@ -2,13 +2,6 @@
 
 use std::arch::x86_64::*;
 
-macro_rules! sse2 {
-    ($body:expr) => {
-        // SAFETY: every processor of the architecture has these instructions, which access no memory here.
-        unsafe { $body }
-    };
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Line(__m128i);
 
