@@ -1,11 +1,13 @@
 //! Where the types of messages are declared.
 
-use std::fs::{File, Metadata};
+use std::fmt::Display;
+use std::fs::File;
 use std::io::Read;
 use std::sync::LazyLock;
 
 use kernlink::dtype::TString;
-use kernlink::error::{Error, Result, shortened_bytes};
+use kernlink::ensure;
+use kernlink::error::{Error, Result, shortened, shortened_bytes};
 use kernlink::tensor::scratch;
 use kernlink_kernels_common::files::path_of;
 use prost::Message;
@@ -23,20 +25,19 @@ pub(in super::super) struct Types {
     lenient: DescriptorPool,
 }
 
-static LOCAL: LazyLock<Option<Types>> = LazyLock::new(|| {
-    let set = Expander::new().unzlib(include_bytes!("../../local/local.desc.zlib")).ok()?;
-    Types::new(&set)
-});
+static LOCAL: LazyLock<Result<Types>> =
+    LazyLock::new(|| Types::new(&Expander::new().unzlib(include_bytes!("../../local/local.desc.zlib"))?));
 
 impl Types {
-    fn new(set: &[u8]) -> Option<Types> {
-        let mut set = FileDescriptorSet::decode(set).ok()?;
+    fn new(set: &[u8]) -> Result<Types> {
+        let wrong = |error| Error::invalid_argument(format!("no serialized FileDescriptorSet: {error}"));
+        let mut set = FileDescriptorSet::decode(set).map_err(wrong)?;
         let pool = pool_of(&set)?;
         for file in set.file.iter_mut().filter(|file| matches!(file.syntax(), "" | "proto2")) {
             file.extension.iter_mut().for_each(strings_to_bytes);
             file.message_type.iter_mut().for_each(loosen);
         }
-        Some(Types { pool, lenient: pool_of(&set)? })
+        Ok(Types { pool, lenient: pool_of(&set)? })
     }
 
     /// The types of an attr `descriptor_source`: TensorFlow's, those of a file, or those that the attr holds.
@@ -49,12 +50,8 @@ impl Types {
             Some(set) => Types::new(set),
             None => file_bytes(source).and_then(|set| Types::new(&set)),
         };
-        found.ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "descriptor_source '{}' is neither local://, nor a file that holds a serialized FileDescriptorSet, nor \
-                 bytes:// with one behind it; each file must stand behind those that it imports",
-                shortened_bytes(source)
-            ))
+        found.map_err(|error| {
+            Error::invalid_argument(format!("descriptor_source '{}': {}", shortened_bytes(source), error.message()))
         })
     }
 
@@ -75,21 +72,28 @@ impl Types {
 }
 
 /// The bytes of a file, of which there are no more than when it was opened. Devices and pipes are none: they may have no end.
-fn file_bytes(name: &TString) -> Option<Vec<u8>> {
-    let path = path_of(name).ok()?;
-    let file = path.metadata().ok().filter(Metadata::is_file)?;
-    let mut bytes = scratch::room(usize::try_from(file.len()).ok()?).ok()?;
-    File::open(path).ok()?.take(file.len()).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+fn file_bytes(name: &TString) -> Result<Vec<u8>> {
+    let wrong = |why: &dyn Display| {
+        Error::invalid_argument(format!("neither local://, nor bytes:// and a FileDescriptorSet, nor a file: {why}"))
+    };
+    let path = path_of(name).map_err(|error| wrong(&error.message()))?;
+    let metadata = path.metadata().map_err(|error| wrong(&error))?;
+    ensure!(metadata.is_file(), InvalidArgument, "it is no file");
+    let mut bytes = scratch::room(usize::try_from(metadata.len()).unwrap_or(usize::MAX))?;
+    File::open(path)
+        .and_then(|file| file.take(metadata.len()).read_to_end(&mut bytes))
+        .map_err(|error| wrong(&error))?;
+    Ok(bytes)
 }
 
 /// The pool of files, each of which stands behind those that it imports.
-fn pool_of(set: &FileDescriptorSet) -> Option<DescriptorPool> {
+fn pool_of(set: &FileDescriptorSet) -> Result<DescriptorPool> {
     let mut pool = DescriptorPool::new();
     for file in &set.file {
-        pool.add_file_descriptor_proto(file.clone()).ok()?;
+        pool.add_file_descriptor_proto(file.clone())
+            .map_err(|error| Error::invalid_argument(shortened(&format!("{}: {error}", file.name()))))?;
     }
-    Some(pool)
+    Ok(pool)
 }
 
 fn strings_to_bytes(field: &mut FieldDescriptorProto) {
@@ -134,5 +138,15 @@ mod tests {
             let error = Types::of(&name.into()).err().unwrap();
             assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{name}");
         }
+    }
+
+    #[test]
+    fn an_error_says_what_is_wrong() {
+        let message = |source: &[u8]| Types::of(&TString::from(source)).err().unwrap().message().to_owned();
+        // A message with a field of a type that there is not.
+        let file = b"bytes://\x0a\x13\x0a\x01f\x22\x0e\x0a\x01M\x12\x09\x0a\x01x\x18\x01\x32\x02.N";
+        assert!(message(file).ends_with("f: name '.N' is not defined"), "{}", message(file));
+        assert!(message(b"bytes://\xff").contains("no serialized FileDescriptorSet"));
+        assert!(message(b"/no/such").contains("nor a file: "));
     }
 }
