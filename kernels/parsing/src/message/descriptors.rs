@@ -16,6 +16,7 @@ use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDesc
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 
 use super::super::compressed::Expander;
+use super::files;
 
 /// The types that a source declares.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ impl Types {
     fn new(set: &[u8]) -> Result<Types> {
         let wrong = |error| Error::invalid_argument(format!("no serialized FileDescriptorSet: {error}"));
         let mut set = FileDescriptorSet::decode(set).map_err(wrong)?;
+        files::prepare(&mut set.file)?;
         let pool = pool_of(&set)?;
         for file in set.file.iter_mut().filter(|file| matches!(file.syntax(), "" | "proto2")) {
             file.extension.iter_mut().for_each(strings_to_bytes);

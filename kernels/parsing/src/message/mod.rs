@@ -3,6 +3,7 @@
 mod decode;
 mod descriptors;
 mod encode;
+mod files;
 mod sanitize;
 
 #[cfg(test)]

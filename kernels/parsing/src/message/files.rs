@@ -1,0 +1,442 @@
+//! Checks files of descriptors and rewrites them for `prost-reflect`, which panics at some that are wrong, takes exponential time for
+//! public imports, and does not see all that they bring.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use kernlink::ensure;
+use kernlink::error::{Error, Result, shortened};
+use prost_reflect::DescriptorPool;
+use prost_reflect::prost_types::field_descriptor_proto::Type;
+use prost_reflect::prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, UninterpretedOption,
+};
+
+/// Makes the files ready: each then imports, not publicly, just those of which it names a type or an extension.
+///
+/// # Errors
+/// INVALID_ARGUMENT if a file has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
+/// options or defaults are wrong.
+pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
+    let needed = needed(files)?;
+    for (at, needed) in needed.into_iter().enumerate() {
+        let names = needed.iter().map(|&needed| files[needed].name().to_owned()).collect();
+        let file = &mut files[at];
+        (file.dependency, file.public_dependency, file.weak_dependency) = (names, Vec::new(), Vec::new());
+        file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());
+        file.extension.iter_mut().try_for_each(escape_default)?;
+        file.message_type.iter_mut().try_for_each(escape_defaults)?;
+    }
+    Ok(())
+}
+
+/// For each file, those that it imports, itself or publicly by another, and of which it names something.
+fn needed(files: &[FileDescriptorProto]) -> Result<Vec<Vec<usize>>> {
+    let mut places = HashMap::new();
+    let mut names = Names::default();
+    let mut needed = Vec::with_capacity(files.len());
+    let mut public: Vec<Vec<usize>> = Vec::with_capacity(files.len());
+    let mut reached = vec![0; files.len()];
+    for (at, file) in files.iter().enumerate() {
+        ensure!(
+            matches!(file.syntax(), "" | "proto2" | "proto3"),
+            InvalidArgument,
+            "{}: the syntax '{}' is neither proto2 nor proto3",
+            shortened(file.name()),
+            shortened(file.syntax())
+        );
+        let imports = Imports::new(file, &places)?;
+        public.push(imports.public);
+        match places.entry(file.name()) {
+            Entry::Vacant(entry) => _ = entry.insert(at),
+            Entry::Occupied(entry) => ensure!(
+                files[*entry.get()] == *file,
+                InvalidArgument,
+                "{}: two different files have this name",
+                shortened(file.name())
+            ),
+        }
+        names.enter(at, file)?;
+        let mut found = Vec::new();
+        // What a file sees may be all files before it, so only what it needs is kept.
+        let mut open = if names.wanted.is_empty() { Vec::new() } else { imports.all };
+        while let Some(next) = open.pop() {
+            if reached[next] <= at {
+                reached[next] = at + 1;
+                open.extend_from_slice(&public[next]);
+                if names.wanted.contains(&next) {
+                    found.push(next);
+                }
+            }
+        }
+        needed.push(found);
+    }
+    Ok(needed)
+}
+
+/// The files that a file imports, by their places in the set.
+struct Imports {
+    all: Vec<usize>,
+    public: Vec<usize>,
+}
+
+impl Imports {
+    fn new(file: &FileDescriptorProto, places: &HashMap<&str, usize>) -> Result<Imports> {
+        let imports = &file.dependency;
+        let indices = |indices: &[i32]| -> Result<HashSet<usize>> {
+            let index = |&index: &i32| usize::try_from(index).ok().filter(|&index| index < imports.len());
+            indices.iter().map(index).collect::<Option<_>>().ok_or_else(|| {
+                Error::invalid_argument(format!("{}: an index of an import is out of range", shortened(file.name())))
+            })
+        };
+        let (publicly, weakly) = (indices(&file.public_dependency)?, indices(&file.weak_dependency)?);
+        let mut names = HashSet::with_capacity(imports.len());
+        let (mut all, mut public) = (Vec::with_capacity(imports.len()), Vec::with_capacity(publicly.len()));
+        for (index, name) in imports.iter().enumerate() {
+            ensure!(
+                names.insert(name),
+                InvalidArgument,
+                "{}: {} is imported twice",
+                shortened(file.name()),
+                shortened(name)
+            );
+            let Some(&place) = places.get(&name[..]) else {
+                // Of a weak import only the types that it would bring are missed.
+                ensure!(
+                    weakly.contains(&index),
+                    InvalidArgument,
+                    "{}: {} is imported, but does not stand before it",
+                    shortened(file.name()),
+                    shortened(name)
+                );
+                continue;
+            };
+            all.push(place);
+            if publicly.contains(&index) {
+                public.push(place);
+            }
+        }
+        Ok(Imports { all, public })
+    }
+}
+
+/// The names that files declare, and those that the last one uses.
+#[derive(Default)]
+struct Names {
+    /// The file that declares the type or extension of a full name.
+    declared: HashMap<String, usize>,
+    file: usize,
+    /// The other files of which the file names something, whether it sees them or not.
+    wanted: HashSet<usize>,
+    /// The full name of what is looked at.
+    scope: String,
+}
+
+/// The options that are written as text, of something that may have options.
+macro_rules! uninterpreted {
+    ($of:expr) => {
+        $of.options.as_ref().map_or(&[][..], |options| &options.uninterpreted_option)
+    };
+}
+
+impl Names {
+    fn enter(&mut self, at: usize, file: &FileDescriptorProto) -> Result<()> {
+        (self.file, self.scope) = (at, file.package().to_owned());
+        self.wanted.clear();
+        self.options(uninterpreted!(file));
+        file.message_type.iter().try_for_each(|message| self.message(message))?;
+        file.enum_type.iter().for_each(|of| self.enumeration(of));
+        file.extension.iter().for_each(|extension| self.field(extension));
+        for service in &file.service {
+            self.within(service.name(), |names| {
+                names.options(uninterpreted!(service));
+                for method in &service.method {
+                    names.within(method.name(), |names| {
+                        names.options(uninterpreted!(method));
+                        names.want(method.input_type());
+                        names.want(method.output_type());
+                    });
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: &DescriptorProto) -> Result<()> {
+        self.within(message.name(), |names| {
+            names.declare();
+            names.check_options_type(message)?;
+            names.options(uninterpreted!(message));
+            message.extension_range.iter().for_each(|range| names.options(uninterpreted!(range)));
+            for oneof in &message.oneof_decl {
+                names.within(oneof.name(), |names| names.options(uninterpreted!(oneof)));
+            }
+            message.field.iter().chain(&message.extension).for_each(|field| names.field(field));
+            message.enum_type.iter().for_each(|of| names.enumeration(of));
+            message.nested_type.iter().try_for_each(|nested| names.message(nested))
+        })
+    }
+
+    fn enumeration(&mut self, of: &EnumDescriptorProto) {
+        self.within(of.name(), |names| {
+            names.declare();
+            names.options(uninterpreted!(of));
+        });
+        for value in &of.value {
+            self.within(value.name(), |names| names.options(uninterpreted!(value)));
+        }
+    }
+
+    fn field(&mut self, field: &FieldDescriptorProto) {
+        self.within(field.name(), |names| {
+            if field.extendee.is_some() {
+                names.declare();
+                names.want(field.extendee());
+            }
+            names.want(field.type_name());
+            names.options(uninterpreted!(field));
+        });
+    }
+
+    fn options(&mut self, options: &[UninterpretedOption]) {
+        let parts = options.iter().flat_map(|option| &option.name);
+        parts.filter(|part| part.is_extension).for_each(|part| self.want(&part.name_part));
+    }
+
+    /// `prost-reflect` writes options as the set declares their types, and then takes it for granted that they are read as its own types.
+    fn check_options_type(&self, message: &DescriptorProto) -> Result<()> {
+        let own = self.scope.strip_prefix("google.protobuf.").filter(|name| name.ends_with("Options"));
+        let Some(known) = own.and_then(|_| DescriptorPool::global().get_message_by_name(&self.scope)) else {
+            return Ok(());
+        };
+        let differs = |field: &&FieldDescriptorProto| {
+            let known = u32::try_from(field.number()).ok().and_then(|number| known.get_field(number));
+            known.is_some_and(|known| {
+                let known = known.field_descriptor_proto();
+                (known.r#type(), known.label()) != (field.r#type(), field.label())
+            })
+        };
+        match message.field.iter().find(differs) {
+            Some(field) => Err(Error::invalid_argument(format!(
+                "{}: the field {} has another type than in descriptor.proto",
+                self.scope,
+                shortened(field.name())
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn within<R>(&mut self, name: &str, inner: impl FnOnce(&mut Names) -> R) -> R {
+        let length = self.scope.len();
+        if length != 0 {
+            self.scope.push('.');
+        }
+        self.scope.push_str(name);
+        let result = inner(self);
+        self.scope.truncate(length);
+        result
+    }
+
+    fn declare(&mut self) {
+        self.declared.entry(self.scope.clone()).or_insert(self.file);
+    }
+
+    /// Wants all that the name may mean here: it is looked for in the scope and all that this lies in.
+    fn want(&mut self, name: &str) {
+        if name.is_empty() {
+            return;
+        }
+        let mut consider = |full_name: &str| match self.declared.get(full_name) {
+            Some(&file) if file != self.file => _ = self.wanted.insert(file),
+            _ => {}
+        };
+        match name.strip_prefix('.') {
+            Some(full_name) => consider(full_name),
+            None => {
+                consider(name);
+                let mut candidate = format!("{}.{name}", self.scope);
+                let mut scope = &self.scope[..];
+                loop {
+                    candidate.truncate(scope.len() + 1);
+                    candidate.push_str(name);
+                    consider(&candidate);
+                    match scope.rfind('.') {
+                        Some(end) => scope = &scope[..end],
+                        None => break,
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn escape_defaults(message: &mut DescriptorProto) -> Result<()> {
+    message.field.iter_mut().chain(&mut message.extension).try_for_each(escape_default)?;
+    message.nested_type.iter_mut().try_for_each(escape_defaults)
+}
+
+/// Writes the default of bytes with escapes of three octal digits: `prost-reflect` panics at some others.
+fn escape_default(field: &mut FieldDescriptorProto) -> Result<()> {
+    if field.r#type() != Type::Bytes {
+        return Ok(());
+    }
+    let Some(value) = &field.default_value else { return Ok(()) };
+    let value = unescaped(value.as_bytes()).ok_or_else(|| {
+        Error::invalid_argument(format!("the default of {} has a wrong escape", shortened(field.name())))
+    })?;
+    field.default_value = Some(value.iter().map(|byte| format!("\\{byte:03o}")).collect());
+    Ok(())
+}
+
+/// The bytes that a literal of C stands for.
+fn unescaped(mut text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some((&first, rest)) = text.split_first() {
+        text = rest;
+        if first != b'\\' {
+            bytes.push(first);
+            continue;
+        }
+        let (&escape, rest) = text.split_first()?;
+        let digits = |text: &[u8], most: usize, radix: u32| {
+            text.iter().take(most).take_while(|&&byte| char::from(byte).is_digit(radix)).count()
+        };
+        let (radix, digits, skipped) = match escape {
+            b'0'..=b'7' => (8, digits(text, 3, 8), 0),
+            b'x' | b'X' => (16, digits(rest, usize::MAX, 16), 1),
+            _ => {
+                let at = br#"abfnrtv\?'""#.iter().position(|&known| known == escape)?;
+                bytes.push(b"\x07\x08\x0c\n\r\t\x0b\\?'\""[at]);
+                text = rest;
+                continue;
+            }
+        };
+        let (number, rest) = text[skipped..].split_at(digits);
+        let number = std::str::from_utf8(number).ok()?;
+        bytes.push(u8::from_str_radix(number, radix).ok()?);
+        text = rest;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of the package `t` with a message of its name, in upper case, that has a field of the type.
+    fn file(name: &str, imports: &[&str], public: &[i32], of: &str) -> FileDescriptorProto {
+        let field = FieldDescriptorProto {
+            name: Some("x".into()),
+            number: Some(1),
+            type_name: Some(of.into()).filter(|of: &String| !of.is_empty()),
+            ..Default::default()
+        };
+        let message = DescriptorProto { name: Some(name.to_uppercase()), field: vec![field], ..Default::default() };
+        FileDescriptorProto {
+            name: Some(name.into()),
+            package: Some("t".into()),
+            dependency: imports.iter().map(|&import| import.into()).collect(),
+            public_dependency: public.into(),
+            message_type: vec![message],
+            ..Default::default()
+        }
+    }
+
+    /// Whether `prost-reflect` takes the files once they are ready.
+    fn taken(files: &[FileDescriptorProto]) -> bool {
+        let mut files = files.to_vec();
+        let mut pool = DescriptorPool::new();
+        prepare(&mut files).is_ok() && files.into_iter().all(|file| pool.add_file_descriptor_proto(file).is_ok())
+    }
+
+    fn with_syntax(syntax: &str) -> FileDescriptorProto {
+        FileDescriptorProto { syntax: Some(syntax.into()), ..file("a", &[], &[], "") }
+    }
+
+    #[test]
+    fn a_syntax_is_known() {
+        for syntax in ["", "proto2", "proto3"] {
+            assert!(taken(&[with_syntax(syntax)]), "{syntax}");
+        }
+        for syntax in ["proto9", "editions", "proto"] {
+            assert!(!taken(&[with_syntax(syntax)]), "{syntax}");
+        }
+    }
+
+    #[test]
+    fn a_file_sees_what_it_imports_itself_or_publicly_by_another() {
+        let a = file("a", &[], &[], "");
+        let (private, public) = (file("b", &["a"], &[], ""), file("b", &["a"], &[0], ""));
+        assert!(taken(&[a.clone(), file("b", &["a"], &[], ".t.A")]));
+        assert!(taken(&[a.clone(), file("b", &["a"], &[0, 0], "A")]));
+        assert!(!taken(&[a.clone(), file("b", &[], &[], ".t.A")]));
+        assert!(!taken(&[a.clone(), private.clone(), file("c", &["b"], &[], "t.A")]));
+        assert!(taken(&[a.clone(), public.clone(), file("c", &["b"], &[], "t.A")]));
+        assert!(taken(&[a.clone(), public.clone(), file("c", &["b"], &[0], ""), file("d", &["c"], &[], ".t.A")]));
+        assert!(!taken(&[a, public, file("c", &["b"], &[], ""), file("d", &["c"], &[], ".t.A")]));
+    }
+
+    #[test]
+    fn imports_are_files_before() {
+        let a = file("a", &[], &[], "");
+        let weakly = |of| FileDescriptorProto { weak_dependency: vec![0], ..file("b", &["a"], &[], of) };
+        assert!(taken(&[weakly("")]));
+        assert!(!taken(&[weakly(".t.A")]));
+        assert!(!taken(&[file("b", &["a"], &[], "")]));
+        assert!(!taken(&[file("b", &["a"], &[], ""), a.clone()]));
+        assert!(!taken(&[a.clone(), file("b", &["a", "a"], &[], "")]));
+        assert!(!taken(&[file("a", &["a"], &[0], "")]));
+        assert!(!taken(&[a.clone(), file("b", &["a"], &[1], "")]));
+        assert!(!taken(&[a.clone(), file("b", &["a"], &[-1], "")]));
+        assert!(taken(&[a.clone(), a.clone()]));
+        assert!(!taken(&[a, file("a", &[], &[], ".t.A")]));
+    }
+
+    #[test]
+    fn many_public_imports_take_little() {
+        for (count, most) in [(60usize, 2), (200, 50), (3000, 1)] {
+            let name = |at: usize| format!("f{at}");
+            let files = (0..count).map(|at| {
+                let imports: Vec<_> = (at.saturating_sub(most)..at).map(name).collect();
+                let imports: Vec<_> = imports.iter().map(|import| &import[..]).collect();
+                let public: Vec<_> = (0..).take(imports.len()).collect();
+                file(&name(at), &imports, &public, if at == 0 { "" } else { ".t.F0" })
+            });
+            let mut files: Vec<_> = files.collect();
+            assert!(taken(&files), "{count} {most}");
+            prepare(&mut files).unwrap();
+            assert_eq!(files[count - 1].dependency, ["f0"]);
+        }
+    }
+
+    #[test]
+    fn defaults_of_bytes_are_escaped() {
+        let text = |text: &str| unescaped(text.as_bytes());
+        assert_eq!(text(r#"a\a\n\?\'\"\\"#).unwrap(), b"a\x07\n?'\"\\");
+        assert_eq!(text(r"\1234\7\x1é\X41").unwrap(), "S4\x07\x01éA".as_bytes());
+        for wrong in [r"\", r"\w", r"\8", r"\x", r"\xé", r"\777", r"\xabc"] {
+            assert_eq!(text(wrong), None, "{wrong}");
+        }
+        let mut bytes = file("a", &[], &[], "");
+        let field = &mut bytes.message_type[0].field[0];
+        field.set_type(Type::Bytes);
+        field.default_value = Some("\\x1é".into());
+        prepare(std::slice::from_mut(&mut bytes)).unwrap();
+        assert_eq!(bytes.message_type[0].field[0].default_value(), r"\001\303\251");
+        assert!(taken(&[bytes]));
+    }
+
+    #[test]
+    fn options_are_of_the_known_types() {
+        let mut options = file("options", &[], &[], "");
+        options.package = Some("google.protobuf".into());
+        let message = &mut options.message_type[0];
+        message.name = Some("FieldOptions".into());
+        message.field[0].number = Some(2);
+        message.field[0].set_type(Type::Bool);
+        message.field[0].set_label(prost_reflect::prost_types::field_descriptor_proto::Label::Optional);
+        assert!(taken(&[options.clone()]));
+        options.message_type[0].field[0].set_type(Type::String);
+        assert!(!taken(&[options]));
+    }
+}
