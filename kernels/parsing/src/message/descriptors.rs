@@ -48,7 +48,7 @@ impl Types {
     /// INVALID_ARGUMENT if it is none of these.
     pub(in super::super) fn of(source: &TString) -> Result<Types> {
         let found = match source.strip_prefix(b"bytes://") {
-            _ if &**source == b"local://" => LOCAL.clone(),
+            _ if matches!(&**source, b"" | b"local://") => LOCAL.clone(),
             Some(set) => Types::new(set),
             None => file_bytes(source).and_then(|set| Types::new(&set)),
         };
@@ -136,10 +136,15 @@ mod tests {
             Types::of(&name.as_str().into()).unwrap().message("tensorflow.Example").unwrap();
         }
         std::fs::remove_file(&path).unwrap();
-        for name in [&name[..], "/dev/zero", "/dev/stdin", "/", "", "http://there"] {
+        for name in [&name[..], "/dev/zero", "/dev/stdin", "/", "http://there"] {
             let error = Types::of(&name.into()).err().unwrap();
             assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{name}");
         }
+    }
+
+    #[test]
+    fn an_empty_source_is_tensorflows_types() {
+        assert!(Types::of(&"".into()).unwrap().message("tensorflow.Example").is_ok());
     }
 
     #[test]
