@@ -320,6 +320,11 @@ impl KernelState for WithBits {
 
 #[register_kernel(device = Cpu, op = [QuantizeAndDequantizeV2, QuantizeAndDequantizeV4], T = [f32, f64])]
 fn with_bits<O: Op, T: Rounded>(node: &WithBits, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    if node.0.is_range_given {
+        // With an axis, too, though it then asks for vectors: TensorFlow's computes none with a range that is given.
+        ensure_scalar(ctx.input_at(1)?, "input_min")?;
+        ensure_scalar(ctx.input_at(2)?, "input_max")?;
+    }
     node.0.compute::<T>(ctx, node.1, None)
 }
 
@@ -369,4 +374,41 @@ fn gradient<T: Rounded>(
     ctx.set_output_at(0, backprop)?;
     ctx.set_output_at(1, Tensor::zeros(T::DTYPE, ends[0].shape())?)?;
     ctx.set_output_at(2, Tensor::zeros(T::DTYPE, ends[1].shape())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::Code;
+    use kernlink::registry::Registry;
+    use kernlink::tensor::Tensor;
+    use kernlink::testing::OpTest;
+    use kernlink_ops as ops;
+
+    #[test]
+    fn a_given_range_is_that_of_scalars() {
+        let providers = [&ops::KERNLINK_PROVIDER, &crate::KERNLINK_PROVIDER];
+        let mut test = OpTest::new(&Registry::linked(&providers).unwrap().into());
+        let xs = || Tensor::from_elements([2, 3], &[0.1f32, 0.2, 0.3, 1.4, -0.5, 0.6]).unwrap();
+        let (least, greatest) = ([-1.0f32; 3], [1.0f32; 3]);
+        for axis in [-1, 0, 1] {
+            let said = "input_min must be a scalar";
+            test.run(|op| {
+                let node = ops::quantize_and_dequantize_v2(op, xs(), least, greatest);
+                node.axis(axis).range_given(true).build()
+            })
+            .expect_error(Code::InvalidArgument, said);
+            test.run(|op| {
+                let node = ops::quantize_and_dequantize_v4(op, xs(), least, greatest);
+                node.axis(axis).range_given(true).build()
+            })
+            .expect_error(Code::InvalidArgument, said);
+        }
+        // The third version takes a range for each slice, and without a given one the ends count for nothing.
+        test.run(|op| ops::quantize_and_dequantize_v3(op, xs(), least, greatest, 8).axis(1).build())
+            .expect_shape(ops::QuantizeAndDequantizeV3::OUTPUT, [2, 3]);
+        test.run(|op| ops::quantize_and_dequantize_v2(op, xs(), least, greatest).axis(1).build())
+            .expect_shape(ops::QuantizeAndDequantizeV2::OUTPUT, [2, 3]);
+        test.run(|op| ops::quantize_and_dequantize_v4(op, xs(), least, greatest).axis(1).build())
+            .expect_shape(ops::QuantizeAndDequantizeV4::OUTPUT, [2, 3]);
+    }
 }

@@ -26,7 +26,7 @@ pub struct QuantizeAndDequantize;
 /// Zero stays zero: the end of the range that asks for the larger steps says how long they are.
 #[register_op(
     input("input: T", "Any shape."),
-    input("input_min: T", "The lower end of the range, a scalar, or with `axis` one for each slice."),
+    input("input_min: T", "The lower end of the range, a scalar."),
     input("input_max: T", "The upper end of the range, likewise."),
     output("output: T"),
     attr("signed_input: bool = true", "Whether numbers below zero are among those kept."),
@@ -35,7 +35,7 @@ pub struct QuantizeAndDequantize;
     attr("T: {bfloat16, half, float, double}"),
     attr("round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'", "What becomes of a half."),
     attr("narrow_range: bool = false", "Whether the lowest number is left out, so that there are as many below zero as above."),
-    attr("axis: int = -1", "The dimension along which each slice has a range of its own, or -1 for one range."),
+    attr("axis: int = -1", "The dimension along which each slice has a range of its own, or -1 for one range, which alone may be given."),
     shape_fn = ranged_shape,
 )]
 pub struct QuantizeAndDequantizeV2;
@@ -59,7 +59,7 @@ pub struct QuantizeAndDequantizeV3;
 /// [`QuantizeAndDequantizeV2`] whose gradient stops outside of the range.
 #[register_op(
     input("input: T", "Any shape."),
-    input("input_min: T", "The lower end of the range, a scalar, or with `axis` one for each slice."),
+    input("input_min: T", "The lower end of the range, a scalar."),
     input("input_max: T", "The upper end of the range, likewise."),
     output("output: T"),
     attr("signed_input: bool = true", "Whether numbers below zero are among those kept."),
@@ -68,7 +68,7 @@ pub struct QuantizeAndDequantizeV3;
     attr("T: {bfloat16, half, float, double}"),
     attr("round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'", "What becomes of a half."),
     attr("narrow_range: bool = false", "Whether the lowest number is left out, so that there are as many below zero as above."),
-    attr("axis: int = -1", "The dimension along which each slice has a range of its own, or -1 for one range."),
+    attr("axis: int = -1", "The dimension along which each slice has a range of its own, or -1 for one range, which alone may be given."),
     shape_fn = ranged_shape,
 )]
 pub struct QuantizeAndDequantizeV4;
