@@ -310,3 +310,30 @@ fn extract_jpeg_shape(ctx: &mut RawContext<'_>) -> Result<()> {
     };
     ctx.set_output_at(0, output)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernlink::registry::Registry;
+    use kernlink::testing::OpTest;
+    use kernlink_ops as ops;
+
+    use super::TString;
+
+    #[test]
+    fn of_webp_files_ops_of_other_formats_give_frames() {
+        let providers = [&ops::KERNLINK_PROVIDER, &crate::KERNLINK_PROVIDER];
+        let mut test = OpTest::new(&Registry::linked(&providers).unwrap().into());
+        let mut file = Vec::new();
+        let encoder = image_webp::WebPEncoder::new(&mut file);
+        encoder.encode(&[7; 2 * 5 * 3], 5, 2, image_webp::ColorType::Rgb8).unwrap();
+        let file = TString::from(&file[..]);
+        let frames = [1, 2, 5, 3];
+        test.run(|op| ops::decode_png(op, file.clone()).build()).expect_shape(ops::DecodePng::IMAGE, frames);
+        test.run(|op| ops::decode_jpeg(op, file.clone()).build()).expect_shape(ops::DecodeJpeg::IMAGE, frames);
+        test.run(|op| ops::decode_bmp(op, file.clone()).build()).expect_shape(ops::DecodeBmp::IMAGE, frames);
+        test.run(|op| ops::decode_and_crop_jpeg(op, file.clone(), [0, 0, 1, 1]).build())
+            .expect_shape(ops::DecodeAndCropJpeg::IMAGE, frames);
+        test.run(|op| ops::decode_image(op, file.clone()).expand_animations(false).build())
+            .expect_shape(ops::DecodeImage::IMAGE, [2, 5, 3]);
+    }
+}

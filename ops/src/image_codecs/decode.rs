@@ -15,6 +15,13 @@ fn channels(c: &InferenceContext<'_>) -> Result<DimHandle> {
 
 /// Output 0: the image in the file of input 0, a scalar, of unknown size.
 fn image_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    // Of a WebP file TensorFlow's kernels give frames, one dimension more than its shape function says.
+    c.set_outputs_are_promised();
+    still_shape(c)
+}
+
+/// [`image_shape`] of an op that keeps to it.
+fn still_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;
     shapes::output_shape(c, c.make_shape([c.unknown_dim(), c.unknown_dim(), channels(c)?]))
 }
@@ -51,6 +58,8 @@ pub struct DecodeJpeg;
 pub struct DecodeAndCropJpeg;
 
 fn crop_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    // As of `image_shape`.
+    c.set_outputs_are_promised();
     c.with_rank(c.input(0), 0)?;
     let channels = channels(c)?;
     c.with_rank(c.input(1), 1)?;
@@ -137,7 +146,7 @@ pub struct DecodeJxl;
         if c.attr("expand_animations")? {
             return shapes::output_shape(c, c.unknown_shape());
         }
-        image_shape(c)
+        still_shape(c)
     },
 )]
 pub struct DecodeImage;
