@@ -132,6 +132,13 @@ pub(super) fn short_key(rest: &mut &[u8]) -> Result<(u32, u64)> {
     key(rest)
 }
 
+/// The bytes behind their length, in messages that are parsed wholly: it has at most five bytes, and is not cut to 32 bits.
+fn delimited<'m>(rest: &mut &'m [u8]) -> Result<&'m [u8]> {
+    ensure!(rest.iter().take(5).any(|&byte| byte < 0x80), DataLoss, "malformed message: a length is cut or too long");
+    let length = varint(rest, "a length is cut")?;
+    take(rest, length, "a field is cut")
+}
+
 /// Passes over the value of a field.
 pub(super) fn skip(rest: &mut &[u8], number: u32, wire_type: u64, nested: usize) -> Result<()> {
     const CUT: &str = "a field is cut";

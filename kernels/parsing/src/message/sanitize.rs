@@ -14,8 +14,8 @@ use prost_reflect::{Cardinality, DynamicMessage, EnumDescriptor, Kind, MessageDe
 
 use super::decode::{packed_count, scalar};
 use super::{
-    DELIMITED, END_GROUP, FIXED32, FIXED64, MOST_NESTED, START_GROUP, Type, VARINT, malformed, short_key, skip, take,
-    varint,
+    DELIMITED, END_GROUP, FIXED32, FIXED64, MOST_NESTED, START_GROUP, Type, VARINT, delimited, malformed, short_key,
+    skip, take, varint,
 };
 
 /// Parses whole messages and serializes them anew: fields in the order of their numbers, each as its declaration says, unknown ones
@@ -108,6 +108,90 @@ impl Declarations {
     fn find(&self, number: u32) -> Option<usize> {
         self.fields.binary_search_by_key(&number, |field| field.number).ok()
     }
+
+    /// The next field, by its index, and what it has. What is not declared goes to `unknown`.
+    fn read<'m>(
+        &self,
+        rest: &mut &'m [u8],
+        unknown: &mut Vec<u8>,
+        nested: usize,
+    ) -> Result<Option<(usize, Content<'m>)>> {
+        let (number, wire_type) = short_key(rest)?;
+        let declared = self.find(number).map(|index| (index, &self.fields[index]));
+        let declared = declared.and_then(|(index, field)| Some((index, field, field.form(wire_type)?)));
+        let Some((index, field, form)) = declared else {
+            copy_unknown(unknown, rest, number, wire_type, nested)?;
+            return Ok(None);
+        };
+        let content = match form {
+            Form::Number => Content::Number(scalar(rest, field.ty)?),
+            Form::Packed => {
+                let packed = delimited(rest)?;
+                packed_count(field.ty, packed)?;
+                Content::Packed(packed)
+            }
+            Form::Part => {
+                let part = delimited(rest)?;
+                if matches!(field.kind, Kind::String) && std::str::from_utf8(part).is_err() {
+                    return Err(malformed("a string is no UTF-8"));
+                }
+                Content::Part(part)
+            }
+            Form::Group => {
+                let inner = *rest;
+                skip(rest, number, wire_type, nested)?;
+                // Without the key of its end.
+                let mut end = Vec::new();
+                write_varint(&mut end, u64::from(number) << 3 | END_GROUP)?;
+                Content::Part(&inner[..(inner.len() - rest.len()).saturating_sub(end.len())])
+            }
+        };
+        Ok(Some((index, content)))
+    }
+}
+
+/// How a value is written.
+enum Form {
+    Number,
+    Packed,
+    Part,
+    Group,
+}
+
+/// What a message has of a field.
+enum Content<'m> {
+    Number(u64),
+    /// Numbers, one behind the other.
+    Packed(&'m [u8]),
+    /// A string or a message.
+    Part(&'m [u8]),
+}
+
+/// Appends a field that is not declared: numbers, lengths and keys that are longer than need be are written as short as they can be.
+fn copy_unknown(out: &mut Vec<u8>, rest: &mut &[u8], number: u32, wire_type: u64, nested: usize) -> Result<()> {
+    const CUT: &str = "a field is cut";
+    write_varint(out, u64::from(number) << 3 | wire_type)?;
+    match wire_type {
+        VARINT => write_varint(out, varint(rest, CUT)?),
+        FIXED64 => scratch::append(out, take(rest, 8, CUT)?),
+        FIXED32 => scratch::append(out, take(rest, 4, CUT)?),
+        DELIMITED => {
+            let part = delimited(rest)?;
+            write_varint(out, part.len() as u64)?;
+            scratch::append(out, part)
+        }
+        START_GROUP if nested < MOST_NESTED => loop {
+            let before = *rest;
+            let is_end = varint(rest, "a group has no end")? as u32 == number << 3 | END_GROUP as u32;
+            if is_end && before.len() - rest.len() <= 5 {
+                return write_varint(out, u64::from(number) << 3 | END_GROUP);
+            }
+            *rest = before;
+            let (inner, wire_type) = short_key(rest)?;
+            copy_unknown(out, rest, inner, wire_type, nested + 1)?;
+        },
+        _ => Err(malformed("a field is of an unknown kind, or nested too deeply")),
+    }
 }
 
 impl Declared {
@@ -133,6 +217,17 @@ impl Declared {
             oneof: None,
         });
         fields.chain(extensions).collect()
+    }
+
+    /// How its values are written with this wire type; `None` if they are not.
+    fn form(&self, wire_type: u64) -> Option<Form> {
+        match (self.ty.wire_type(), wire_type) {
+            (DELIMITED, DELIMITED) => Some(Form::Part),
+            (START_GROUP, START_GROUP) => Some(Form::Group),
+            (DELIMITED | START_GROUP, _) => None,
+            (_, DELIMITED) => Some(Form::Packed).filter(|_| self.is_repeated),
+            (own, _) => Some(Form::Number).filter(|_| own == wire_type),
+        }
     }
 
     /// Whether a number is one that the field may have: of enums of `proto2` those that are declared.
@@ -161,6 +256,8 @@ struct Values {
     numbers: Vec<u64>,
     /// Strings, or messages, of which those of a field that is not repeated are merged by standing one behind the other.
     parts: Vec<Vec<u8>>,
+    /// Whether the parts that were merged are known to be messages each.
+    is_checked: bool,
 }
 
 fn put_number(out: &mut Vec<u8>, ty: Type, bits: u64) -> Result<()> {
@@ -190,33 +287,23 @@ impl Sanitizer {
         // Only what is there, so that the time for a message depends on its bytes, not on how many fields its type has.
         let (mut found, mut members) = (BTreeMap::<usize, Values>::new(), BTreeMap::new());
         let mut unknown = Vec::new();
+        let is_strict = self.is_strict;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let start = rest;
-            let (number, wire_type) = short_key(&mut rest)?;
-            let index = declarations.find(number);
-            let packs = |field: &Declared| {
-                wire_type == DELIMITED && field.is_repeated && !matches!(field.ty.wire_type(), DELIMITED | START_GROUP)
-            };
-            let Some(index) =
-                index.filter(|&index| wire_type == declared[index].ty.wire_type() || packs(&declared[index]))
-            else {
-                skip(&mut rest, number, wire_type, nested)?;
-                scratch::append(&mut unknown, &start[..start.len() - rest.len()])?;
-                continue;
-            };
+            let Some((index, content)) = declarations.read(&mut rest, &mut unknown, nested)? else { continue };
             let field = &declared[index];
             // The last member of a oneof counts.
             if let Some(other) = field.oneof.and_then(|oneof| members.insert(oneof, index))
                 && other != index
+                && let Some(mut values) = found.remove(&other)
             {
-                found.remove(&other);
+                self.check_merged(&declared[other], &mut values, nested)?;
             }
             let mut numbers = |bits: u64, values: &mut Values| {
                 let bits = field.canonical(bits);
                 if !field.allows(bits) {
-                    ensure!(!self.is_strict, DataLoss, "malformed message: an enum has no number {}", bits as i64);
-                    write_varint(&mut unknown, u64::from(number) << 3 | VARINT)?;
+                    ensure!(!is_strict, DataLoss, "malformed message: an enum has no number {}", bits as i64);
+                    write_varint(&mut unknown, u64::from(field.number) << 3 | VARINT)?;
                     return write_varint(&mut unknown, bits);
                 }
                 if !field.is_repeated {
@@ -225,41 +312,40 @@ impl Sanitizer {
                 scratch::push(&mut values.numbers, bits)
             };
             let mut values = found.remove(&index).unwrap_or_default();
-            if packs(field) {
-                let length = varint(&mut rest, "a length is cut")?;
-                let mut packed = take(&mut rest, length, "a packed field is cut")?;
-                packed_count(field.ty, packed)?;
-                while !packed.is_empty() {
-                    numbers(scalar(&mut packed, field.ty)?, &mut values)?;
-                }
-            } else if matches!(wire_type, DELIMITED | START_GROUP) {
-                let part = if wire_type == DELIMITED {
-                    let length = varint(&mut rest, "a length is cut")?;
-                    take(&mut rest, length, "a field is cut")?
-                } else {
-                    let inner = rest;
-                    skip(&mut rest, number, wire_type, nested)?;
-                    // Without the key of its end.
-                    let mut end = Vec::new();
-                    write_varint(&mut end, u64::from(number) << 3 | END_GROUP)?;
-                    let length = (inner.len() - rest.len()).saturating_sub(end.len());
-                    &inner[..length]
-                };
-                if matches!(field.kind, Kind::String) && std::str::from_utf8(part).is_err() {
-                    return Err(malformed("a string is no UTF-8"));
-                }
-                match values.parts.last_mut() {
-                    Some(last) if !field.is_repeated && matches!(field.kind, Kind::Message(_)) => {
-                        scratch::append(last, part)?
+            match content {
+                Content::Number(bits) => numbers(bits, &mut values)?,
+                Content::Packed(mut packed) => {
+                    while !packed.is_empty() {
+                        numbers(scalar(&mut packed, field.ty)?, &mut values)?;
                     }
-                    Some(last) if !field.is_repeated => *last = scratch::copied(part)?,
-                    _ => scratch::push(&mut values.parts, scratch::copied(part)?)?,
                 }
-            } else {
-                numbers(scalar(&mut rest, field.ty)?, &mut values)?;
+                Content::Part(part) if field.is_repeated || values.parts.is_empty() => {
+                    scratch::push(&mut values.parts, scratch::copied(part)?)?
+                }
+                Content::Part(part) => {
+                    self.check_merged(field, &mut values, nested)?;
+                    if let Some(last) = values.parts.last_mut() {
+                        if let Kind::Message(descriptor) = &field.kind {
+                            self.check(descriptor, part, nested + 1)?;
+                        } else {
+                            last.clear();
+                        }
+                        scratch::append(last, part)?;
+                    }
+                }
             }
             if !values.numbers.is_empty() || !values.parts.is_empty() {
                 found.insert(index, values);
+            }
+        }
+        if descriptor.is_map_entry() {
+            // It is a pair, whatever it lacks, and nothing else.
+            unknown.clear();
+            for index in 0..declared.len() {
+                found.entry(index).or_insert_with(|| match declared[index].ty.wire_type() {
+                    DELIMITED | START_GROUP => Values { parts: vec![Vec::new()], ..Values::default() },
+                    _ => Values { numbers: vec![0], ..Values::default() },
+                });
             }
         }
         if !declarations.required.iter().all(|index| found.contains_key(index)) {
@@ -271,6 +357,35 @@ impl Sanitizer {
         }
         scratch::append(&mut out, &unknown)?;
         Ok(out)
+    }
+
+    /// Fails unless what the field has are messages, if it is a message: what is merged or replaced is not looked at again by itself.
+    fn check_merged(&mut self, field: &Declared, values: &mut Values, nested: usize) -> Result<()> {
+        if let Kind::Message(descriptor) = &field.kind
+            && !std::mem::replace(&mut values.is_checked, true)
+        {
+            return values.parts.iter().try_for_each(|part| self.check(descriptor, part, nested + 1));
+        }
+        Ok(())
+    }
+
+    /// Fails unless the bytes are a message, which may lack what is required.
+    fn check(&mut self, descriptor: &MessageDescriptor, bytes: &[u8], nested: usize) -> Result<()> {
+        if nested > MOST_NESTED {
+            return Err(malformed("messages are nested too deeply"));
+        }
+        let declarations = self.declarations(descriptor);
+        let mut unknown = Vec::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if let Some((index, Content::Part(part))) = declarations.read(&mut rest, &mut unknown, nested)?
+                && let Kind::Message(inner) = &declarations.fields[index].kind
+            {
+                self.check(inner, part, nested + 1)?;
+            }
+            unknown.clear();
+        }
+        Ok(())
     }
 
     /// Appends the values of a field.
@@ -336,6 +451,68 @@ mod tests {
         ] {
             assert_eq!(sanitizer.binary(&descriptor, given).unwrap(), expected, "{given:?}");
         }
+    }
+
+    /// Bytes as a whole message of the type.
+    fn whole(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
+        let types = Types::of(&"local://".into())?;
+        Sanitizer::default().binary(&types.lenient_message(name).expect("it is declared"), bytes)
+    }
+
+    #[test]
+    fn what_is_merged_or_replaced_is_a_message() {
+        for given in [
+            // A `Feature` of bytes, whose length is cut, and one of floats.
+            &b"\x0a\x01\x0a\x12\0"[..],
+            // Two parts of bytes that are a message only together.
+            b"\x0a\x01\x0a\x0a\x02\x01a",
+            b"\x0a\0\x0a\x01\x0a",
+        ] {
+            assert_eq!(whole("tensorflow.Feature", given).unwrap_err().code(), Code::DataLoss, "{given:?}");
+        }
+        // Types within types, 90 levels of which each has two parts.
+        let mut nested = Vec::new();
+        for _ in 0..90 {
+            let mut outer = Vec::new();
+            for part in [&nested[..], b""] {
+                outer.push(0x1a);
+                write_varint(&mut outer, part.len() as u64).unwrap();
+                outer.extend_from_slice(part);
+            }
+            nested = outer;
+        }
+        assert!(whole("google.protobuf.DescriptorProto", &nested).is_ok());
+    }
+
+    #[test]
+    fn unknown_fields_are_written_anew() {
+        for (given, expected) in [
+            (&b"\xf8\xf0\x84\0\x85\0"[..], &b"\xf8\xf0\x04\x05"[..]),
+            (b"\x7a\x82\0ab", b"\x7a\x02ab"),
+            (b"\x7b\x20\x85\0\xfc\x80\0", b"\x7b\x20\x05\x7c"),
+        ] {
+            assert_eq!(whole("tensorflow.Feature", given).unwrap(), expected, "{given:?}");
+        }
+        for given in [
+            // Lengths of 2^32 and of six bytes, of an unknown field and of one that is declared.
+            &b"\x7a\x80\x80\x80\x80\x10"[..],
+            b"\x7a\x80\x80\x80\x80\x80\0",
+            b"\x0a\x80\x80\x80\x80\x10",
+            b"\x0a\x80\x80\x80\x80\x80\0",
+            // A group that has another's end, and none.
+            b"\x7b\x74",
+            b"\x7b\x20\x05",
+        ] {
+            assert_eq!(whole("tensorflow.Feature", given).unwrap_err().code(), Code::DataLoss, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn entries_of_maps_are_pairs() {
+        // `Features` with one that has neither name nor value, and one that has a field more.
+        assert_eq!(whole("tensorflow.Features", b"\x0a\0").unwrap(), b"\x0a\x04\x0a\0\x12\0");
+        let expected = b"\x0a\x05\x0a\x01k\x12\0";
+        assert_eq!(whole("tensorflow.Features", b"\x0a\x05\x0a\x01k\x18\x01").unwrap(), expected);
     }
 
     #[test]
