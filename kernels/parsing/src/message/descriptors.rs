@@ -35,6 +35,7 @@ impl Types {
         let mut set = FileDescriptorSet::decode(set).map_err(wrong)?;
         files::prepare(&mut set.file)?;
         let pool = pool_of(&set)?;
+        files::check_maps(&pool)?;
         for file in set.file.iter_mut().filter(|file| matches!(file.syntax(), "" | "proto2")) {
             file.extension.iter_mut().for_each(strings_to_bytes);
             file.message_type.iter_mut().for_each(loosen);

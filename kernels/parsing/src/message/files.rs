@@ -6,11 +6,12 @@ use std::collections::{HashMap, HashSet};
 
 use kernlink::ensure;
 use kernlink::error::{Error, Result, shortened};
-use prost_reflect::DescriptorPool;
-use prost_reflect::prost_types::field_descriptor_proto::Type;
+
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, UninterpretedOption,
 };
+use prost_reflect::{Cardinality, DescriptorPool, FieldDescriptor, Kind, MessageDescriptor};
 
 /// Makes the files ready: each then imports, not publicly, just those of which it names a type or an extension.
 ///
@@ -130,7 +131,13 @@ struct Names {
     wanted: HashSet<usize>,
     /// The full name of what is looked at.
     scope: String,
+    /// How many messages that lies in.
+    nested: usize,
+    is_proto3: bool,
 }
+
+/// The deepest nesting of messages that TensorFlow takes.
+const MOST_NESTED: usize = 31;
 
 /// The options that are written as text, of something that may have options.
 macro_rules! uninterpreted {
@@ -141,12 +148,13 @@ macro_rules! uninterpreted {
 
 impl Names {
     fn enter(&mut self, at: usize, file: &FileDescriptorProto) -> Result<()> {
-        (self.file, self.scope) = (at, file.package().to_owned());
+        (self.file, self.scope, self.nested) = (at, file.package().to_owned(), 0);
+        self.is_proto3 = file.syntax() == "proto3";
         self.wanted.clear();
         self.options(uninterpreted!(file));
         file.message_type.iter().try_for_each(|message| self.message(message))?;
         file.enum_type.iter().for_each(|of| self.enumeration(of));
-        file.extension.iter().for_each(|extension| self.field(extension));
+        file.extension.iter().try_for_each(|extension| self.field(extension))?;
         for service in &file.service {
             self.within(service.name(), |names| {
                 names.options(uninterpreted!(service));
@@ -166,14 +174,18 @@ impl Names {
         self.within(message.name(), |names| {
             names.declare();
             names.check_options_type(message)?;
+            names.check_message(message)?;
             names.options(uninterpreted!(message));
             message.extension_range.iter().for_each(|range| names.options(uninterpreted!(range)));
             for oneof in &message.oneof_decl {
                 names.within(oneof.name(), |names| names.options(uninterpreted!(oneof)));
             }
-            message.field.iter().chain(&message.extension).for_each(|field| names.field(field));
+            message.field.iter().chain(&message.extension).try_for_each(|field| names.field(field))?;
             message.enum_type.iter().for_each(|of| names.enumeration(of));
-            message.nested_type.iter().try_for_each(|nested| names.message(nested))
+            names.nested += 1;
+            message.nested_type.iter().try_for_each(|nested| names.message(nested))?;
+            names.nested -= 1;
+            Ok(())
         })
     }
 
@@ -187,15 +199,54 @@ impl Names {
         }
     }
 
-    fn field(&mut self, field: &FieldDescriptorProto) {
+    fn field(&mut self, field: &FieldDescriptorProto) -> Result<()> {
         self.within(field.name(), |names| {
+            ensure!(
+                !names.is_proto3
+                    || field.label() != Label::Required
+                        && field.r#type() != Type::Group
+                        && field.default_value.is_none(),
+                InvalidArgument,
+                "{}: fields of proto3 are not required, are no groups and have no defaults",
+                shortened(&names.scope)
+            );
             if field.extendee.is_some() {
                 names.declare();
                 names.want(field.extendee());
             }
             names.want(field.type_name());
             names.options(uninterpreted!(field));
-        });
+            Ok(())
+        })
+    }
+
+    /// What TensorFlow asks of a message, and `prost-reflect` does not.
+    fn check_message(&self, message: &DescriptorProto) -> Result<()> {
+        let name = shortened(&self.scope);
+        ensure!(self.nested < MOST_NESTED, InvalidArgument, "{name}: messages are nested too deeply");
+        let is_set = message.options.as_ref().is_some_and(|options| options.message_set_wire_format());
+        ensure!(
+            !is_set || message.field.is_empty() && !self.is_proto3,
+            InvalidArgument,
+            "{name}: a message set has fields, or is of proto3"
+        );
+        let mut ended = HashSet::new();
+        let mut last = None;
+        for field in &message.field {
+            if field.oneof_index != last {
+                ended.extend(last);
+                last = field.oneof_index;
+            }
+            let Some(index) = last else { continue };
+            ensure!(
+                field.label() == Label::Optional && !ended.contains(&index),
+                InvalidArgument,
+                "{name}: members of a oneof are neither repeated nor required, and stand together"
+            );
+        }
+        ended.extend(last);
+        ensure!(ended.len() >= message.oneof_decl.len(), InvalidArgument, "{name}: a oneof has no members");
+        Ok(())
     }
 
     fn options(&mut self, options: &[UninterpretedOption]) {
@@ -268,6 +319,72 @@ impl Names {
             }
         }
     }
+}
+
+/// Fails unless the entries of all maps of the pool are pairs of a key and a value.
+pub(super) fn check_maps(pool: &DescriptorPool) -> Result<()> {
+    for message in pool.all_messages() {
+        for field in message.fields() {
+            if let Kind::Message(entry) = field.kind()
+                && entry.is_map_entry()
+            {
+                ensure!(
+                    is_entry_of(&field, &entry, &message),
+                    InvalidArgument,
+                    "{}: the type of its entries is none for a map",
+                    shortened(field.full_name())
+                );
+            }
+        }
+    }
+    let is_map = |kind: Kind| matches!(kind, Kind::Message(entry) if entry.is_map_entry());
+    ensure!(!pool.all_extensions().any(|field| is_map(field.kind())), InvalidArgument, "an extension is a map");
+    Ok(())
+}
+
+/// Whether the type is the one that `map<key, value>` declares for the field.
+fn is_entry_of(field: &FieldDescriptor, entry: &MessageDescriptor, message: &MessageDescriptor) -> bool {
+    let declared = entry.descriptor_proto();
+    let [key, value] = &declared.field[..] else { return false };
+    let fits = |field: &FieldDescriptorProto, name: &str, number: i32| {
+        field.label() == Label::Optional && field.name() == name && field.number() == number
+    };
+    let has_key = matches!(
+        key.r#type(),
+        Type::Int32
+            | Type::Int64
+            | Type::Uint32
+            | Type::Uint64
+            | Type::Sint32
+            | Type::Sint64
+            | Type::Fixed32
+            | Type::Fixed64
+            | Type::Sfixed32
+            | Type::Sfixed64
+            | Type::Bool
+            | Type::String
+    );
+    let zero_first = |kind: Kind| match kind {
+        Kind::Enum(kind) => kind.values().next().is_some_and(|first| first.number() == 0),
+        _ => true,
+    };
+    // The name of the field in upper camel case.
+    let words = field.name().split('_').map(|word| match word.split_at_checked(1) {
+        Some((first, rest)) => first.to_ascii_uppercase() + rest,
+        None => word.to_owned(),
+    });
+    field.cardinality() == Cardinality::Repeated
+        && entry.parent_message().as_ref() == Some(message)
+        && entry.name() == words.collect::<String>() + "Entry"
+        && fits(key, "key", 1)
+        && fits(value, "value", 2)
+        && has_key
+        && entry.get_field(2).is_some_and(|value| zero_first(value.kind()))
+        && declared.extension.is_empty()
+        && declared.extension_range.is_empty()
+        && declared.nested_type.is_empty()
+        && declared.enum_type.is_empty()
+        && declared.oneof_decl.is_empty()
 }
 
 fn escape_defaults(message: &mut DescriptorProto) -> Result<()> {
@@ -426,6 +543,106 @@ mod tests {
         assert!(taken(&[bytes]));
     }
 
+    /// Whether a file of the syntax with the message is taken, and the maps are.
+    fn message_taken(syntax: &str, change: impl Fn(&mut DescriptorProto)) -> bool {
+        let mut file = with_syntax(syntax);
+        change(&mut file.message_type[0]);
+        let mut pool = DescriptorPool::new();
+        taken(std::slice::from_ref(&file)) && pool.add_file_descriptor_proto(file).is_ok() && check_maps(&pool).is_ok()
+    }
+
+    #[test]
+    fn members_of_oneofs_are_optional_and_together() {
+        let with = |members: &[(Option<i32>, Label)]| {
+            message_taken("proto2", |message| {
+                message.oneof_decl = vec![Default::default(); 1];
+                message.oneof_decl[0].name = Some("o".into());
+                message.field.clear();
+                for (index, &(oneof_index, label)) in (1..).zip(members) {
+                    let mut field = FieldDescriptorProto {
+                        name: Some(format!("f{index}")),
+                        number: Some(index),
+                        oneof_index,
+                        ..Default::default()
+                    };
+                    field.set_label(label);
+                    message.field.push(field);
+                }
+            })
+        };
+        let (member, other) = ((Some(0), Label::Optional), (None, Label::Required));
+        assert!(with(&[member]) && with(&[other, member, member, other]));
+        assert!(!with(&[]) && !with(&[other]) && !with(&[member, other, member]));
+        assert!(!with(&[(Some(0), Label::Repeated)]) && !with(&[(Some(0), Label::Required)]));
+    }
+
+    #[test]
+    fn proto3_has_neither_defaults_nor_required_fields() {
+        for syntax in ["proto2", "proto3"] {
+            let is_proto2 = syntax == "proto2";
+            assert!(message_taken(syntax, |_| {}));
+            assert_eq!(message_taken(syntax, |message| message.field[0].set_label(Label::Required)), is_proto2);
+            assert_eq!(message_taken(syntax, |message| message.field[0].default_value = Some("1".into())), is_proto2);
+        }
+        let set = |message: &mut DescriptorProto| {
+            message.options.get_or_insert_default().message_set_wire_format = Some(true);
+        };
+        assert!(!message_taken("proto2", set));
+        assert!(message_taken("proto2", |message| {
+            set(message);
+            message.field.clear();
+        }));
+    }
+
+    #[test]
+    fn messages_are_nested_31_deep_at_most() {
+        for depth in [31, 32] {
+            let mut message = DescriptorProto { name: Some("A".into()), ..Default::default() };
+            for _ in 1..depth {
+                message = DescriptorProto { name: Some("A".into()), nested_type: vec![message], ..Default::default() };
+            }
+            assert_eq!(message_taken("proto2", |outer| *outer = message.clone()), depth == 31);
+        }
+    }
+
+    #[test]
+    fn entries_of_maps_are_pairs() {
+        let map = |change: &dyn Fn(&mut FieldDescriptorProto, &mut DescriptorProto)| {
+            message_taken("proto2", |message| {
+                let field = |(name, number): (&str, i32)| {
+                    let mut field =
+                        FieldDescriptorProto { name: Some(name.into()), number: Some(number), ..Default::default() };
+                    field.set_type(Type::Int32);
+                    field
+                };
+                let mut entry = DescriptorProto {
+                    name: Some("AMapEntry".into()),
+                    field: [("key", 1), ("value", 2)].map(field).to_vec(),
+                    ..Default::default()
+                };
+                entry.options.get_or_insert_default().map_entry = Some(true);
+                let of = &mut message.field[0];
+                of.name = Some("a_map".into());
+                of.type_name = Some("AMapEntry".into());
+                of.set_type(Type::Message);
+                of.set_label(Label::Repeated);
+                change(of, &mut entry);
+                message.nested_type.push(entry);
+            })
+        };
+        assert!(map(&|_, _| {}));
+        assert!(!map(&|of, _| of.set_label(Label::Optional)));
+        assert!(!map(&|of, _| of.name = Some("other".into())));
+        assert!(!map(&|_, entry| entry.field[0].set_type(Type::Double)));
+        assert!(!map(&|_, entry| entry.field[1].set_label(Label::Repeated)));
+        assert!(!map(&|_, entry| entry.field[1].number = Some(3)));
+        assert!(!map(&|_, entry| entry.field.swap(0, 1)));
+        assert!(!map(&|_, entry| entry
+            .nested_type
+            .push(DescriptorProto { name: Some("N".into()), ..Default::default() })));
+        assert!(!map(&|_, entry| entry.field.clear()));
+    }
+
     #[test]
     fn options_are_of_the_known_types() {
         let mut options = file("options", &[], &[], "");
@@ -434,7 +651,7 @@ mod tests {
         message.name = Some("FieldOptions".into());
         message.field[0].number = Some(2);
         message.field[0].set_type(Type::Bool);
-        message.field[0].set_label(prost_reflect::prost_types::field_descriptor_proto::Label::Optional);
+        message.field[0].set_label(Label::Optional);
         assert!(taken(&[options.clone()]));
         options.message_type[0].field[0].set_type(Type::String);
         assert!(!taken(&[options]));

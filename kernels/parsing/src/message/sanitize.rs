@@ -341,8 +341,8 @@ impl Sanitizer {
         if descriptor.is_map_entry() {
             // It is a pair, whatever it lacks, and nothing else.
             unknown.clear();
-            for index in 0..declared.len() {
-                found.entry(index).or_insert_with(|| match declared[index].ty.wire_type() {
+            for (index, field) in declared.iter().enumerate() {
+                found.entry(index).or_insert_with(|| match field.ty.wire_type() {
                     DELIMITED | START_GROUP => Values { parts: vec![Vec::new()], ..Values::default() },
                     _ => Values { numbers: vec![0], ..Values::default() },
                 });
