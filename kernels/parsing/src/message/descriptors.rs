@@ -16,7 +16,7 @@ use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDesc
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 
 use super::super::compressed::Expander;
-use super::files;
+use super::{files, maps};
 
 /// The types that a source declares.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Types {
         let mut set = FileDescriptorSet::decode(set).map_err(wrong)?;
         files::prepare(&mut set.file)?;
         let pool = pool_of(&set)?;
-        files::check_maps(&pool)?;
+        maps::check(&pool)?;
         for file in set.file.iter_mut().filter(|file| matches!(file.syntax(), "" | "proto2")) {
             file.extension.iter_mut().for_each(strings_to_bytes);
             file.message_type.iter_mut().for_each(loosen);

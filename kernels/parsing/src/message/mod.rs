@@ -4,6 +4,7 @@ mod decode;
 mod descriptors;
 mod encode;
 mod files;
+mod maps;
 mod sanitize;
 
 #[cfg(test)]
