@@ -46,7 +46,7 @@ impl Types {
     /// The types of an attr `descriptor_source`: TensorFlow's, those of a file, or those that the attr holds.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if it is none of these.
+    /// INVALID_ARGUMENT if it is none of these; RESOURCE_EXHAUSTED if there is not enough memory.
     pub(in super::super) fn of(source: &TString) -> Result<Types> {
         let found = match source.strip_prefix(b"bytes://") {
             _ if matches!(&**source, b"" | b"local://") => LOCAL.clone(),
@@ -54,7 +54,8 @@ impl Types {
             None => file_bytes(source).and_then(|set| Types::new(&set)),
         };
         found.map_err(|error| {
-            Error::invalid_argument(format!("descriptor_source '{}': {}", shortened_bytes(source), error.message()))
+            let message = format!("descriptor_source '{}': {}", shortened_bytes(source), error.message());
+            Error::new(error.code(), message)
         })
     }
 

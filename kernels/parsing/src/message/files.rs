@@ -60,8 +60,10 @@ fn needed(files: &[FileDescriptorProto]) -> Result<Vec<Vec<usize>>> {
         names.enter(at, file)?;
         let mut found = Vec::new();
         // What a file sees may be all files before it, so only what it needs is kept.
-        let mut open = if names.wanted.is_empty() { Vec::new() } else { imports.all };
-        while let Some(next) = open.pop() {
+        let mut open = imports.all;
+        while found.len() < names.wanted.len()
+            && let Some(next) = open.pop()
+        {
             if reached[next] <= at {
                 reached[next] = at + 1;
                 open.extend_from_slice(&public[next]);
