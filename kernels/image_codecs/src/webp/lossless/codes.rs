@@ -189,3 +189,73 @@ fn read_lengths(bits: &mut Bits<'_>, lengths: &mut [u8]) -> Outcome<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bits of symbols, one behind the other, by a code in the order of lengths and symbols.
+    fn written(lengths: &[u8], symbols: &[usize]) -> Vec<u8> {
+        let mut bits = Vec::new();
+        for &symbol in symbols {
+            let before = |length: u8| lengths.iter().filter(|&&other| other == length).count();
+            let mut code = 0;
+            for length in 1..lengths[symbol] {
+                code = (code + before(length)) << 1;
+            }
+            code += lengths[..symbol].iter().filter(|&&other| other == lengths[symbol]).count();
+            bits.extend((0..lengths[symbol]).rev().map(|bit| code >> bit & 1));
+        }
+        bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | bit as u8)).collect()
+    }
+
+    #[test]
+    fn symbols_are_read_as_they_are_written() {
+        // As long as codes can be, so that there are second tables, of several sizes.
+        let long: Vec<u8> = (1..15).chain([15, 15]).collect();
+        let several: Vec<u8> = [3; 7].into_iter().chain([11; 16]).chain([10; 120]).collect();
+        for lengths in [vec![1, 0, 1], vec![2, 1, 3, 3], vec![8; 256], vec![9; 512], long, several] {
+            let mut tables = Tables::default();
+            // Another in front of it.
+            tables.make(&[1, 1]).ok().unwrap();
+            let code = tables.make(&lengths).ok().unwrap();
+            let symbols: Vec<usize> = (0..3).flat_map(|_| (0..lengths.len()).filter(|&k| lengths[k] > 0)).collect();
+            let data = written(&lengths, &symbols);
+            let mut bits = Bits::new(&data);
+            for &symbol in &symbols {
+                bits.fill();
+                assert_eq!(tables.symbol(code, &mut bits), symbol, "{lengths:?}");
+            }
+            assert!(!bits.is_over());
+        }
+    }
+
+    #[test]
+    fn a_code_of_one_symbol_takes_no_bits_and_others_are_whole() {
+        for length in [1, 7, 15] {
+            let mut tables = Tables::default();
+            let code = tables.make(&[0, 0, length]).ok().unwrap();
+            let mut bits = Bits::new(&[]);
+            assert_eq!((tables.symbol(code, &mut bits), tables.only_symbol(code)), (2, Some(2)));
+        }
+        for lengths in [vec![], vec![0, 0], vec![1, 2], vec![1, 1, 1], vec![2, 2, 2], vec![1, 15]] {
+            assert!(Tables::default().make(&lengths).is_err(), "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_end_behind_the_data() {
+        let data: Vec<u8> = (0..40).collect();
+        for count in 8..=data.len() {
+            let mut bits = Bits::new(&data[..count]);
+            for (index, &byte) in data[..count].iter().enumerate() {
+                assert!(!bits.has_ended(), "{index} of {count}");
+                assert_eq!(bits.number(8), u32::from(byte), "{index} of {count}");
+            }
+            assert!(!bits.has_ended());
+            bits.number(1);
+            assert!(bits.has_ended());
+            assert_eq!(bits.number(8), 0);
+        }
+    }
+}
