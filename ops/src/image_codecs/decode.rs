@@ -111,7 +111,7 @@ pub struct DecodeBmp;
 /// The images of a WebP file.
 #[register_op(
     input("contents: string", "The file, a scalar."),
-    output("image: dtype", "`[frames, rows, columns, channels]`; animations have four channels."),
+    output("image: dtype", "`[frames, rows, columns, channels]`. Animations have four channels, also if the file does not announce alpha: TensorFlow's kernel writes behind its output then."),
     attr("channels: int = 0", "3 for red, green and blue, 4 with alpha, which must be those of the file; 0 for whatever these are."),
     attr("dtype: {uint8} = DT_UINT8"),
     shape_fn = |c| {
