@@ -190,7 +190,7 @@ impl<'a> Picture<'a> {
 
     fn new(is_lossless: bool, data: &'a [u8], readable: &'a [u8], alpha: Option<&'a [u8]>) -> Result<Picture<'a>> {
         let (columns, rows, has_alpha) = if is_lossless {
-            let (start, _) = data.split_first_chunk::<5>().ok_or(CUT)?;
+            let (start, _) = readable.split_first_chunk::<5>().ok_or(CUT)?;
             let bits = u32::from_le_bytes([start[1], start[2], start[3], start[4]]);
             if start[0] != LOSSLESS || bits >> 29 != 0 {
                 return Err("A lossless picture does not begin as one.");
