@@ -118,10 +118,21 @@ class Picture:
         self.pixels(columns * rows, lambda at: group)
 
     def choice(self, columns, rows):
-        """Writes a picture whose greens and reds tell which codes tiles have; returns them."""
+        """Writes a picture whose greens and reds tell which codes tiles have; returns which."""
         self.bits.put(0, 1)
-        group = [self.code(256 + LENGTHS, self.random.choice([1, 2, 4, 40])), *(self.code(256, among) for among in (1, None, None))]
-        return self.pixels(columns * rows, lambda at, group=[*group, self.code(DISTANCES)]: group)
+        # A red counts 256 groups.
+        green = self.code(256 + LENGTHS, self.random.choice([1, 2, 4, 40]))
+        red = self.code(256, self.random.choice([1, 1, 1, 1, 1, 2, 5]))
+        group = [green, red, self.code(256), self.code(256), self.code(DISTANCES)]
+        return self.pixels(columns * rows, lambda at: group)
+
+    def small_group(self):
+        """Writes codes of one symbol each."""
+        symbols = [*(self.random.randrange(256) for _ in range(4)), 0]
+        for symbol in symbols:
+            for number, bits in ((1, 1), (0, 1), (1, 1), (symbol, 8)):
+                self.bits.put(number, bits)
+        return [{symbol: (0, 0)} for symbol in symbols]
 
     def cache(self):
         size = self.random.randint(1, 11) if self.flag(0.3) else 0
@@ -129,7 +140,7 @@ class Picture:
         return 1 << size if size else 0
 
     def pixels(self, count, group_at):
-        """Writes pixels; returns the greens of those that are no repetitions."""
+        """Writes pixels; returns the greens of those that are no repetitions, and 256 times their reds."""
         random, put = self.random, self.bits.put
         at, greens = 0, []
         while at < count:
@@ -141,9 +152,10 @@ class Picture:
             put(*green[symbol])
             at += 1
             if symbol < 256:
-                greens.append(symbol)
-                for code in (red, blue, alpha):
-                    put(*code[random.choice(list(code))])
+                others = [random.choice(list(code)) for code in (red, blue, alpha)]
+                greens.append(symbol | others[0] << 8)
+                for code, other in zip((red, blue, alpha), others):
+                    put(*code[other])
             elif symbol < 256 + LENGTHS:
                 length, bits = extended(symbol - 256)
                 more = random.randrange(max(min(1 << bits, count - at + 2 - length), 1))
@@ -179,7 +191,8 @@ class Picture:
             put(bits - 2, 3)
             across = size(columns, bits)
             choice = self.choice(across, size(rows, bits))
-            groups = [self.group(places, among) for _ in range(max(choice) + 1)]
+            count = max(choice) + 1
+            groups = [self.small_group() if count > 256 and random.random() < 0.99 else self.group(places, among) for _ in range(count)]
             group_at = lambda at: groups[choice[(at // columns >> bits) * across + (at % columns >> bits)]]
         else:
             own = self.group(places, among)

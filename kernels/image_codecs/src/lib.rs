@@ -3,7 +3,7 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
-/// What names instructions of SSE2.
+/// Computes values by instructions of SSE2. Those that access memory have an `unsafe` of their own.
 #[cfg(target_arch = "x86_64")]
 macro_rules! sse2 {
     ($body:expr) => {

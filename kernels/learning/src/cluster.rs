@@ -105,10 +105,9 @@ fn parts(all: &[f32], count: usize, n: usize) -> impl Iterator<Item = &[f32]> {
 const SUMS: usize = 16;
 
 widest! {
-    /// Replaces the products of the `n`th of `count` points, which is its `place`, and others, given half of each one's square, by half the squared distance of
-    /// each of the others to it, or to those that are picked if one of these is as near; returns the sum.
-    fn replace_by_distances(half_norm: f32, half_norms: &[f32], distances: &[f32], products: &mut [f32], place: [usize; 2]) -> f32 {
-        let [n, count] = place;
+    /// `products` are those of `count` points and all others. Replaces those of the `n`th, given half of each point's square, by half the
+    /// squared distance of each of the others to it, or to those that are picked if one of these is as near; returns the sum.
+    fn replace_by_distances(half_norm: f32, half_norms: &[f32], distances: &[f32], products: &mut [f32], n: usize, count: usize) -> f32 {
         let mut sums = [0.0; SUMS];
         let blocks = half_norms.chunks(BLOCK).zip(distances.chunks(BLOCK)).zip(products.chunks_mut(BLOCK * count));
         for ((half_norms, distances), products) in blocks {
@@ -185,8 +184,8 @@ impl<'a> Sampling<'a> {
         products(tried, count, &self.turned, distances);
         let mut potentials = [0.0; TRIED];
         for (k, (potential, &n)) in potentials.iter_mut().zip(drawn).enumerate() {
-            let (half_norm, place) = (self.half_norms[n], [k, count]);
-            *potential = replace_by_distances(half_norm, &self.half_norms, &self.distances, distances, place);
+            let half_norm = self.half_norms[n];
+            *potential = replace_by_distances(half_norm, &self.half_norms, &self.distances, distances, k, count);
         }
         potentials
     }
@@ -334,7 +333,7 @@ mod tests {
                 let before: Vec<f32> = (0..few * count).map(|n| (n % 5) as f32).collect();
                 for k in 0..few {
                     let mut found = before.clone();
-                    let sum = replace_by_distances(1.0, &norms, &known, &mut found, [k, few]);
+                    let sum = replace_by_distances(1.0, &norms, &known, &mut found, k, few);
                     for n in 0..few {
                         let products = parts(&before, few, n).flatten().zip(&known);
                         let distance = |(x, &known): (&f32, &f32)| if n == k { known.min(2.0 - x + 1.0) } else { *x };

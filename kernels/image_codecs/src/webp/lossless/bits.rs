@@ -1,18 +1,19 @@
 //! The bits of a lossless picture, the lowest of each byte first.
 
 /// Reads bits as libwebp's `VP8LBitReader` does, up to what it takes for bits behind the end: some files that are cut off are decoded.
+/// The end is that of the last eight bytes, or, of data that is shorter, of eight bytes of which the last are 0.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
-    /// Eight bytes of the data, or as many as there are.
+    /// Eight bytes of the data, the last of them 0 if there are not as many.
     value: u64,
-    /// Bits of them that are used up. If more are than there are, bits mean nothing.
+    /// Bits of them that are used up: more than 64 if the end was passed, and what is read means nothing then.
     used: u32,
     rest: &'a [u8],
     /// Whether it was noticed that the end was passed, which is not looked at each time.
     has_ended: bool,
 }
 
-/// Bits that are used up at most before the next are loaded.
+/// Once so many bits are used up, as many are loaded.
 const WINDOW: u32 = 32;
 
 impl<'a> Bits<'a> {
@@ -56,8 +57,8 @@ impl<'a> Bits<'a> {
         }
         match self.rest {
             [a, b, c, d, _, ..] if self.rest.len() > 8 => {
-                self.value = self.value >> 32 | u64::from(u32::from_le_bytes([*a, *b, *c, *d])) << 32;
-                self.used -= 32;
+                self.value = self.value >> WINDOW | u64::from(u32::from_le_bytes([*a, *b, *c, *d])) << WINDOW;
+                self.used -= WINDOW;
                 self.rest = &self.rest[4..];
             }
             _ => *self = self.filled(),

@@ -12,8 +12,8 @@ const FIRST: u32 = 8;
 const LONGEST: usize = 15;
 
 /// Symbols of the code that the lengths of others are written in, and the order in which its own lengths come.
-const LENGTHS: usize = 19;
-const ORDER: [usize; LENGTHS] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const CODE_LENGTH_SYMBOLS: usize = 19;
+const ORDER: [usize; CODE_LENGTH_SYMBOLS] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The length that is repeated if none was read.
 const LENGTH_BEFORE: u8 = 8;
@@ -90,7 +90,9 @@ impl Tables {
         let is_whole = (1..=LONGEST).map(|length| usize::from(counts[length]) << (LONGEST - length)).sum::<usize>()
             == 1 << LONGEST;
         if !is_whole {
-            return Err(Fault::File("A prefix code is none."));
+            return Err(Fault::File(
+                "A prefix code has no symbols, or its lengths leave codes over or use some twice.",
+            ));
         }
         let first = longest.min(FIRST);
         scratch::resize(&mut self.0, start + (1 << first), Entry::default())?;
@@ -134,7 +136,7 @@ impl Tables {
         lengths.clear();
         scratch::resize(lengths, symbols.max(256), 0)?;
         if bits.flag() {
-            // One symbol or two, which may be the same, or none of the code's.
+            // A simple code: one symbol or two, which may be the same, or none of the code's.
             let count = bits.number(1);
             let width = if bits.flag() { 8 } else { 1 };
             lengths[bits.number(width) as usize] = 1;
@@ -154,7 +156,7 @@ impl Tables {
 /// Reads the lengths of a code's codes, which are written in a code of their own.
 fn read_lengths(bits: &mut Bits<'_>, lengths: &mut [u8]) -> Outcome<()> {
     let count = 4 + bits.number(4) as usize;
-    let mut own = [0; LENGTHS];
+    let mut own = [0; CODE_LENGTH_SYMBOLS];
     ORDER.iter().take(count).for_each(|&symbol| own[symbol] = bits.number(3) as u8);
     let mut tables = Tables::default();
     let code = tables.make(&own)?;
@@ -246,11 +248,15 @@ mod tests {
     #[test]
     fn numbers_end_behind_the_data() {
         let data: Vec<u8> = (0..40).collect();
-        for count in 8..=data.len() {
+        for count in 0..=data.len() {
             let mut bits = Bits::new(&data[..count]);
             for (index, &byte) in data[..count].iter().enumerate() {
                 assert!(!bits.has_ended(), "{index} of {count}");
                 assert_eq!(bits.number(8), u32::from(byte), "{index} of {count}");
+            }
+            // As many bits more as eight bytes have.
+            for _ in 8 * count..64 {
+                assert_eq!(bits.number(1), 0);
             }
             assert!(!bits.has_ended());
             bits.number(1);

@@ -33,7 +33,7 @@ const CUT: &str = "A lossless picture is cut off.";
 
 /// Symbols of green are samples, then lengths of what is repeated, then places of the cache.
 const SAMPLES: usize = 256;
-const LENGTHS: usize = 24;
+const LENGTH_SYMBOLS: usize = 24;
 /// Symbols of distances.
 const DISTANCES: usize = 40;
 
@@ -182,7 +182,7 @@ struct Group {
     others: Option<u32>,
 }
 
-/// The last pixels, by a hash of theirs.
+/// The color cache: the last pixels, by a hash of theirs.
 struct Cache {
     /// As many as the largest cache has.
     pixels: [u32; 1 << CACHE_BITS],
@@ -202,7 +202,7 @@ struct Codes {
     cache: Option<Cache>,
     tables: Tables,
     groups: Vec<Group>,
-    /// Which group's codes hold for which tile, if there are several.
+    /// The entropy image: which group's codes hold for which tile, if there are several.
     choice: Option<Tiles>,
     /// Whether pixels differ in green only, and no cache is used.
     has_only_green: bool,
@@ -262,7 +262,7 @@ impl Codes {
         let tables = &mut self.tables;
         let mut code = |symbols| tables.read(bits, symbols, lengths);
         let [green, red, blue, alpha] =
-            [code(SAMPLES + LENGTHS + places)?, code(SAMPLES)?, code(SAMPLES)?, code(SAMPLES)?];
+            [code(SAMPLES + LENGTH_SYMBOLS + places)?, code(SAMPLES)?, code(SAMPLES)?, code(SAMPLES)?];
         let distance = code(DISTANCES)?;
         let others = [alpha, red, blue].map(|code| tables.only_symbol(code).map(u32::from));
         let others = match others {
@@ -283,7 +283,7 @@ impl Codes {
         self.choice.as_ref().map_or(usize::MAX, |choice| (1 << choice.bits) - 1)
     }
 
-    /// Reads the pixels, once.
+    /// Reads the pixels; the cache is used up.
     fn pixels(&mut self, bits: &mut Bits<'_>, columns: usize, rows: usize) -> Outcome<Vec<u32>> {
         let mut pixels = scratch::zeros::<u32>(columns * rows)?;
         // A local copy, so that the compiler keeps it in registers.
@@ -310,7 +310,7 @@ impl Codes {
                     }
                 };
                 others | (symbol as u32) << 8
-            } else if symbol < SAMPLES + LENGTHS {
+            } else if symbol < SAMPLES + LENGTH_SYMBOLS {
                 let Repeated { length, distance } = self.repeated(&mut own, group, symbol, columns);
                 if own.is_over() {
                     break;
@@ -329,7 +329,7 @@ impl Codes {
                 }
                 continue;
             } else {
-                cache.as_ref().map_or(0, |cache| cache.pixels[symbol - SAMPLES - LENGTHS])
+                cache.as_ref().map_or(0, |cache| cache.pixels[symbol - SAMPLES - LENGTH_SYMBOLS])
             };
             if own.is_over() {
                 break;
@@ -397,7 +397,7 @@ fn extended(bits: &mut Bits<'_>, symbol: usize) -> usize {
     ((2 + (symbol & 1)) << more) + bits.number(more as u32) as usize + 1
 }
 
-/// Repeats pixels, some of which may be among those that are written.
+/// A backward reference: repeats pixels, some of which may be among those that are written.
 fn repeat(pixels: &mut [u32], at: usize, length: usize, distance: usize) -> Outcome<()> {
     if distance > at || length > pixels.len() - at {
         return Err(Fault::File("A lossless picture repeats pixels that it has not."));
@@ -423,7 +423,7 @@ fn distance(number: usize, columns: usize) -> usize {
     (columns * (near >> 4) + 8).saturating_sub(near & 15).max(1)
 }
 
-/// Rows above, in the higher half, and columns to the right of the eighth to the left.
+/// The distance map: rows above, in the higher half, and columns to the right of the eighth to the left.
 const NEAR: [u8; 120] = [
     0x18, 0x07, 0x17, 0x19, 0x28, 0x06, 0x27, 0x29, 0x16, 0x1a, 0x26, 0x2a, 0x38, 0x05, 0x37, 0x39, 0x15, 0x1b, 0x36,
     0x3a, 0x25, 0x2b, 0x48, 0x04, 0x47, 0x49, 0x14, 0x1c, 0x35, 0x3b, 0x46, 0x4a, 0x24, 0x2c, 0x58, 0x45, 0x4b, 0x34,

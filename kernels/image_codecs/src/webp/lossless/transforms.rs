@@ -11,20 +11,15 @@ const BLACK: u32 = 0xff00_0000;
 
 /// What was done to pixels, and is undone.
 pub(super) enum Transform {
-    /// Each is predicted from those before, in tiles of `1 << bits` by one of several ways, which the tile's green tells.
-    Predicted {
-        tiles: Tiles,
-        above: Vec<u32>,
-    },
-    /// Parts of green, and of red, were left out of the other colours.
+    /// The predictor transform: each is predicted from those before, in one of several ways, which the tile's green tells. `above` is the row
+    /// above as it is then, and one pixel more.
+    Predicted { tiles: Tiles, above: Vec<u32> },
+    /// The cross-color transform: parts of green, and of red, were left out of the other colours.
     Colors(Tiles),
+    /// The subtract-green transform: green was left out of red and blue.
     GreenLeftOut,
-    /// Indices of colours, `1 << bits` in each pixel's green.
-    Palette {
-        colors: Vec<u32>,
-        bits: u32,
-        columns: usize,
-    },
+    /// The color-indexing transform: indices of colours, `1 << bits` in each pixel's green.
+    Palette { colors: Vec<u32>, bits: u32, columns: usize },
 }
 
 /// What holds for tiles of `1 << bits` rows and columns.
@@ -44,7 +39,7 @@ impl Tiles {
     }
 }
 
-/// The colours of a palette, of which each is written as its difference to the one before, and black ones up to all that an index tells.
+/// The colours of a palette, of which each is written as its difference to the one before, and zeros up to all that an index tells, as libwebp has them.
 pub(super) fn palette(differences: &[u32], bits: u32) -> Outcome<Vec<u32>> {
     let mut colors = scratch::zeros(1 << (8 >> bits))?;
     let mut color = 0;
@@ -124,40 +119,40 @@ widest! {
             let pixels = pixels[start..end].iter_mut().zip(around);
             // From those above.
             macro_rules! above {
-                (|$above:ident, $corner:ident, $right:ident| $predicted:expr) => {
-                    for (pixel, ((&$corner, &$above), &$right)) in pixels {
-                        let _ = ($above, $corner, $right);
+                (|$above:pat_param, $corner:pat_param, $right:pat_param| $predicted:expr) => {
+                    for (pixel, ((&corner, &above), &right)) in pixels {
+                        let ($above, $corner, $right) = (above, corner, right);
                         *pixel = plus(*pixel, $predicted);
                     }
                 };
             }
             // From the one to the left, too.
             macro_rules! left {
-                (|$left:ident, $above:ident, $corner:ident, $right:ident| $predicted:expr) => {
+                (|$left:pat_param, $above:pat_param, $corner:pat_param, $right:pat_param| $predicted:expr) => {
                     for (pixel, ((&corner, &above), &right)) in pixels {
                         let $left = left;
                         let [$above, $corner, $right] = [Pixel::new(above), Pixel::new(corner), Pixel::new(right)];
-                        let _ = ($above, $corner, $right);
                         left = Pixel::new(*pixel).plus($predicted);
                         *pixel = left.word();
                     }
                 };
             }
             match value >> 8 & 15 {
-                1 => left!(|l, a, c, r| l),
-                2 => above!(|a, c, r| a),
-                3 => above!(|a, c, r| r),
-                4 => above!(|a, c, r| c),
-                5 => left!(|l, a, c, r| l.mean(r).mean(a)),
-                6 => left!(|l, a, c, r| l.mean(c)),
-                7 => left!(|l, a, c, r| l.mean(a)),
-                8 => above!(|a, c, r| mean(c, a)),
-                9 => above!(|a, c, r| mean(a, r)),
+                1 => left!(|l, _, _, _| l),
+                2 => above!(|a, _, _| a),
+                3 => above!(|_, _, r| r),
+                4 => above!(|_, c, _| c),
+                5 => left!(|l, a, _, r| l.mean(r).mean(a)),
+                6 => left!(|l, _, c, _| l.mean(c)),
+                7 => left!(|l, a, _, _| l.mean(a)),
+                8 => above!(|a, c, _| mean(c, a)),
+                9 => above!(|a, _, r| mean(a, r)),
                 10 => left!(|l, a, c, r| l.mean(c).mean(a.mean(r))),
-                11 => left!(|l, a, c, r| l.nearer(a, c)),
-                12 => left!(|l, a, c, r| l.gradient(a, c)),
-                13 => left!(|l, a, c, r| l.half_gradient(a, c)),
-                _ => above!(|a, c, r| BLACK),
+                11 => left!(|l, a, c, _| l.nearer(a, c)),
+                12 => left!(|l, a, c, _| l.gradient(a, c)),
+                13 => left!(|l, a, c, _| l.half_gradient(a, c)),
+                // 0, and 14 and 15, which have no meaning, and are that for libwebp.
+                _ => above!(|_, _, _| BLACK),
             }
         }
     }

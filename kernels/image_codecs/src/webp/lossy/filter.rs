@@ -188,7 +188,10 @@ fn each_row<const N: usize, const ROWS: usize>(
 ) {
     let mut rest = samples;
     for k in 0..ROWS {
-        let Some((row, behind)) = rest.split_at_mut_checked(stride) else { return };
+        let Some((row, behind)) = rest.split_at_mut_checked(stride) else {
+            debug_assert!(false, "a plane without a row behind the last");
+            return;
+        };
         if let Some(row) = row.first_chunk_mut() {
             work(k, row);
         }

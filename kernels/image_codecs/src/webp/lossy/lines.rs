@@ -37,6 +37,7 @@ mod tests {
                 q,
                 r,
                 $lines::Line::all($a[0]),
+                $lines::Line::load_halves([$a.first_chunk().unwrap(), $b.last_chunk().unwrap()]),
             ]
             .map(|line| {
                 let mut samples = [0; 16];

@@ -7,7 +7,7 @@ use kernlink::tensor::scratch::{self, Pooled};
 const LEFT: usize = 8;
 const ABOVE: usize = 8;
 
-/// Rows behind the last.
+/// Rows behind the last, to which filters may go on from row to row.
 const BELOW: usize = 1;
 
 /// Whole macroblocks of samples, with what predictions take for the samples above and to the left of the picture.
