@@ -39,6 +39,12 @@ pub trait Float16: Pod {
     fn rounded(x: f32) -> f32 {
         Self::nearest(x).widened()
     }
+
+    /// [`Float16::rounded`] of the sum of two such numbers: the lower bits of its NaN are 0.
+    #[inline(always)]
+    fn rounded_sum(x: f32) -> f32 {
+        Self::rounded(x)
+    }
 }
 
 /// [`Float16::widen`] by `widened`.
@@ -73,6 +79,13 @@ impl Float16 for bf16 {
         let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
         let quiet = bits >> 16 | 0x40;
         bf16::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { quiet } else { rounded } as u16)
+    }
+
+    #[inline(always)]
+    fn rounded_sum(x: f32) -> f32 {
+        // What is added does not reach the exponent of such a NaN.
+        let bits = x.to_bits();
+        f32::from_bits(bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
     }
 
     #[inline(always)]
@@ -308,6 +321,17 @@ mod tests {
             assert!(wide.is_nan() == half.is_nan());
             assert!(f16::nearest(wide).to_bits() == half.to_bits() || half.is_nan(), "{half}");
             assert!(f16::rounded(wide).to_bits() == wide.to_bits() || half.is_nan(), "{half}");
+        }
+    }
+
+    #[test]
+    fn sums_are_rounded_as_numbers_are() {
+        // All numbers with some, among them those that are infinite and not numbers.
+        for other in [0x0000, 0x8000, 0x3f80, 0xbf81, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffff, 0x7f81, 0x0001] {
+            for bits in 0..=u16::MAX {
+                let sum = bf16::from_bits(bits).widened() + bf16::from_bits(other).widened();
+                assert_eq!(bf16::rounded_sum(sum).to_bits(), bf16::rounded(sum).to_bits(), "{bits:#x} + {other:#x}");
+            }
         }
     }
 }

@@ -146,6 +146,10 @@ pub(super) trait Average: Number {
     fn sum_with(sum: Self::Sum, element: Self) -> Self::Sum;
     /// The sum divided by a number of elements.
     fn over(sum: Self::Sum, count: Self::Sum) -> Self;
+    /// One over a number of elements if it is a power of two: what is multiplied by it is what is divided by the number.
+    fn exact_inverse(count: Self::Sum) -> Option<Self::Sum>;
+    /// The sum multiplied by such an inverse.
+    fn times(sum: Self::Sum, inverse: Self::Sum) -> Self;
 }
 
 macro_rules! average {
@@ -168,6 +172,13 @@ macro_rules! average {
             fn over(sum: $t, count: $t) -> $t {
                 sum / count
             }
+            fn exact_inverse(count: $t) -> Option<$t> {
+                (count as usize).is_power_of_two().then(|| 1.0 / count)
+            }
+            #[inline(always)]
+            fn times(sum: $t, inverse: $t) -> $t {
+                sum * inverse
+            }
         }
     )*};
     (half $($t:ty, $last:expr;)*) => {$(
@@ -183,11 +194,18 @@ macro_rules! average {
             }
             #[inline(always)]
             fn sum_with(sum: f32, element: $t) -> f32 {
-                <$t>::rounded(sum + Float16::widened(element))
+                <$t>::rounded_sum(sum + Float16::widened(element))
             }
             #[inline(always)]
             fn over(sum: f32, count: f32) -> $t {
                 <$t>::nearest(sum / count)
+            }
+            fn exact_inverse(count: f32) -> Option<f32> {
+                (count as usize).is_power_of_two().then(|| 1.0 / count)
+            }
+            #[inline(always)]
+            fn times(sum: f32, inverse: f32) -> $t {
+                <$t>::nearest(sum * inverse)
             }
         }
     )*};
@@ -224,14 +242,23 @@ fn avg_pool<T: Average>(ctx: &mut RawContext<'_>, pooling: &Pooling, line: Line<
     ctx.set_output_at(0, output)
 }
 
+/// Writes the averages of a window's channels, given how many elements each counts. The divisions take as long as the sums where a
+/// window is small.
+#[inline(always)]
+fn average<T: Average>(window: &Window, image: &[T], target: &mut [T], count: T::Sum) {
+    match T::exact_inverse(count) {
+        Some(inverse) => window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::times(sum, inverse)),
+        None => window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count)),
+    }
+}
+
 widest! {
     avx512:
     /// A line of averages over the elements that are not padding.
     fn average_line<T: Average>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            let count = T::from_count(window.pixels());
-            window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count));
+            average(&window, image, target, T::from_count(window.pixels()));
         }
     }
 }
@@ -242,8 +269,7 @@ widest! {
     fn padded_average_line<T: Average>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         let count = T::from_count(geometry.rows.window.saturating_mul(geometry.columns.window));
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
-            let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count));
+            average(&Window::new(geometry, row, column), image, target, count);
         }
     }
 }
