@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use kernlink::ensure;
 use kernlink::error::{Error, Result, shortened};
+use kernlink::tensor::scratch::{self, MakeRoom};
 
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -17,11 +18,14 @@ use prost_reflect::prost_types::{
 ///
 /// # Errors
 /// INVALID_ARGUMENT if a file has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
-/// options or defaults are wrong.
+/// options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or there is not enough.
 pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
-    let needed = needed(files)?;
+    let (needed, mut budget) = needed(files)?;
     for (at, needed) in needed.into_iter().enumerate() {
-        let names = needed.iter().map(|&needed| files[needed].name().to_owned()).collect();
+        let names = scratch::collected_ok(needed.iter().map(|&needed| {
+            budget.take(files[needed].name().len())?;
+            scratch::copied_text(files[needed].name())
+        }))?;
         let file = &mut files[at];
         (file.dependency, file.public_dependency, file.weak_dependency) = (names, Vec::new(), Vec::new());
         file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());
@@ -32,7 +36,7 @@ pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
 }
 
 /// For each file, those that it imports, itself or publicly by another, and of which it names something.
-fn needed(files: &[FileDescriptorProto]) -> Result<Vec<Vec<usize>>> {
+fn needed(files: &[FileDescriptorProto]) -> Result<(Vec<Vec<usize>>, Budget)> {
     let mut places = HashMap::new();
     let mut names = Names::default();
     let mut needed = Vec::with_capacity(files.len());
@@ -74,7 +78,7 @@ fn needed(files: &[FileDescriptorProto]) -> Result<Vec<Vec<usize>>> {
         }
         needed.push(found);
     }
-    Ok(needed)
+    Ok((needed, names.budget))
 }
 
 /// The files that a file imports, by their places in the set.
@@ -136,10 +140,37 @@ struct Names {
     /// How many messages that lies in.
     nested: usize,
     is_proto3: bool,
+    budget: Budget,
 }
 
 /// The deepest nesting of messages that TensorFlow takes.
 const MOST_NESTED: usize = 31;
+
+/// The most bytes and dots of a package that TensorFlow takes.
+const PACKAGE_BYTES: usize = 511;
+const PACKAGE_DOTS: usize = 100;
+
+/// The most bytes of a full name that TensorFlow takes, but for values of enums. For fields it counts other forms of the name, too.
+const NAME_BYTES: usize = u16::MAX as usize;
+
+/// How many bytes names may still take: full names are far longer than the files that they come from if one lies within another.
+struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget(256 << 20)
+    }
+}
+
+impl Budget {
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        match self.0.checked_sub(bytes) {
+            Some(left) => self.0 = left,
+            None => return Err(Error::resource_exhausted("the full names take more than 256 MiB")),
+        }
+        Ok(())
+    }
+}
 
 /// The options that are written as text, of something that may have options.
 macro_rules! uninterpreted {
@@ -150,25 +181,31 @@ macro_rules! uninterpreted {
 
 impl Names {
     fn enter(&mut self, at: usize, file: &FileDescriptorProto) -> Result<()> {
-        (self.file, self.scope, self.nested) = (at, file.package().to_owned(), 0);
+        let package = file.package();
+        ensure!(
+            package.len() <= PACKAGE_BYTES && package.bytes().filter(|&byte| byte == b'.').count() <= PACKAGE_DOTS,
+            InvalidArgument,
+            "{}: a package has at most {PACKAGE_BYTES} bytes and {PACKAGE_DOTS} dots",
+            shortened(file.name())
+        );
+        (self.file, self.scope, self.nested) = (at, package.to_owned(), 0);
         self.is_proto3 = file.syntax() == "proto3";
         self.wanted.clear();
-        if !file.package().is_empty() {
-            file.package().split('.').try_for_each(check_name)?;
+        if !package.is_empty() {
+            package.split('.').try_for_each(check_name)?;
         }
-        self.options(uninterpreted!(file));
+        self.options(uninterpreted!(file))?;
         file.message_type.iter().try_for_each(|message| self.message(message))?;
         file.enum_type.iter().try_for_each(|of| self.enumeration(of))?;
         file.extension.iter().try_for_each(|extension| self.field(extension))?;
         for service in &file.service {
             self.within(service.name(), |names| {
-                names.options(uninterpreted!(service));
+                names.options(uninterpreted!(service))?;
                 service.method.iter().try_for_each(|method| {
                     names.within(method.name(), |names| {
-                        names.options(uninterpreted!(method));
-                        names.want(method.input_type());
-                        names.want(method.output_type());
-                        Ok(())
+                        names.options(uninterpreted!(method))?;
+                        names.want(method.input_type())?;
+                        names.want(method.output_type())
                     })
                 })
             })?;
@@ -178,16 +215,13 @@ impl Names {
 
     fn message(&mut self, message: &DescriptorProto) -> Result<()> {
         self.within(message.name(), |names| {
-            names.declare();
+            names.declare()?;
             names.check_options_type(message)?;
             names.check_message(message)?;
-            names.options(uninterpreted!(message));
-            message.extension_range.iter().for_each(|range| names.options(uninterpreted!(range)));
+            names.options(uninterpreted!(message))?;
+            message.extension_range.iter().try_for_each(|range| names.options(uninterpreted!(range)))?;
             for oneof in &message.oneof_decl {
-                names.within(oneof.name(), |names| {
-                    names.options(uninterpreted!(oneof));
-                    Ok(())
-                })?;
+                names.within(oneof.name(), |names| names.options(uninterpreted!(oneof)))?;
             }
             message.field.iter().chain(&message.extension).try_for_each(|field| names.field(field))?;
             message.enum_type.iter().try_for_each(|of| names.enumeration(of))?;
@@ -200,28 +234,23 @@ impl Names {
 
     fn enumeration(&mut self, of: &EnumDescriptorProto) -> Result<()> {
         self.within(of.name(), |names| {
-            names.declare();
-            names.options(uninterpreted!(of));
-            Ok(())
+            names.declare()?;
+            names.options(uninterpreted!(of))
         })?;
         of.value.iter().try_for_each(|value| {
-            self.within(value.name(), |names| {
-                names.options(uninterpreted!(value));
-                Ok(())
-            })
+            self.within_at_most(usize::MAX, value.name(), |names| names.options(uninterpreted!(value)))
         })
     }
 
     fn field(&mut self, field: &FieldDescriptorProto) -> Result<()> {
-        self.within(field.name(), |names| {
+        self.within_at_most(NAME_BYTES.saturating_sub(other_forms(field)), field.name(), |names| {
             names.check_field(field)?;
             if field.extendee.is_some() {
-                names.declare();
-                names.want(field.extendee());
+                names.declare()?;
+                names.want(field.extendee())?;
             }
-            names.want(field.type_name());
-            names.options(uninterpreted!(field));
-            Ok(())
+            names.want(field.type_name())?;
+            names.options(uninterpreted!(field))
         })
     }
 
@@ -270,9 +299,9 @@ impl Names {
         Ok(())
     }
 
-    fn options(&mut self, options: &[UninterpretedOption]) {
-        let parts = options.iter().flat_map(|option| &option.name);
-        parts.filter(|part| part.is_extension).for_each(|part| self.want(&part.name_part));
+    fn options(&mut self, options: &[UninterpretedOption]) -> Result<()> {
+        let mut parts = options.iter().flat_map(|option| &option.name).filter(|part| part.is_extension);
+        parts.try_for_each(|part| self.want(&part.name_part))
     }
 
     /// `prost-reflect` writes options as the set declares their types, and then takes it for granted that they are read as its own types.
@@ -291,7 +320,7 @@ impl Names {
         match message.field.iter().find(differs) {
             Some(field) => Err(Error::invalid_argument(format!(
                 "{}: the field {} has another type than in descriptor.proto",
-                self.scope,
+                shortened(&self.scope),
                 shortened(field.name())
             ))),
             None => Ok(()),
@@ -299,8 +328,22 @@ impl Names {
     }
 
     fn within(&mut self, name: &str, inner: impl FnOnce(&mut Names) -> Result<()>) -> Result<()> {
+        self.within_at_most(NAME_BYTES, name, inner)
+    }
+
+    /// Like [`within`](Names::within), of a full name of so many bytes.
+    fn within_at_most(&mut self, most: usize, name: &str, inner: impl FnOnce(&mut Names) -> Result<()>) -> Result<()> {
         check_name(name)?;
         let length = self.scope.len();
+        let longer = length + 1 + name.len();
+        ensure!(
+            longer - usize::from(length == 0) <= most,
+            InvalidArgument,
+            "{}: the name is too long",
+            shortened(name)
+        );
+        self.budget.take(longer)?;
+        self.scope.make_room(1 + name.len())?;
         if length != 0 {
             self.scope.push('.');
         }
@@ -310,14 +353,17 @@ impl Names {
         Ok(())
     }
 
-    fn declare(&mut self) {
-        self.declared.entry(self.scope.clone()).or_insert(self.file);
+    fn declare(&mut self) -> Result<()> {
+        if !self.declared.contains_key(&self.scope) {
+            self.declared.insert(scratch::copied_text(&self.scope)?, self.file);
+        }
+        Ok(())
     }
 
     /// Wants all that the name may mean here: it is looked for in the scope and all that this lies in.
-    fn want(&mut self, name: &str) {
+    fn want(&mut self, name: &str) -> Result<()> {
         if name.is_empty() {
-            return;
+            return Ok(());
         }
         let mut consider = |full_name: &str| match self.declared.get(full_name) {
             Some(&file) if file != self.file => _ = self.wanted.insert(file),
@@ -327,9 +373,12 @@ impl Names {
             Some(full_name) => consider(full_name),
             None => {
                 consider(name);
-                let mut candidate = format!("{}.{name}", self.scope);
+                let mut candidate = scratch::copied_text(&self.scope)?;
+                candidate.make_room(1 + name.len())?;
+                candidate.push('.');
                 let mut scope = &self.scope[..];
                 loop {
+                    self.budget.take(scope.len() + 1 + name.len())?;
                     candidate.truncate(scope.len() + 1);
                     candidate.push_str(name);
                     consider(&candidate);
@@ -340,6 +389,21 @@ impl Names {
                 }
             }
         }
+        Ok(())
+    }
+}
+
+/// How many bytes TensorFlow keeps for other forms of a field's name, behind its full name: in lower case, without underscores, and that of
+/// JSON. Of a name that is `like_this`, and has none of its own for JSON, only one differs.
+fn other_forms(field: &FieldDescriptorProto) -> usize {
+    let name = field.name();
+    let joined = name.bytes().filter(|&byte| byte != b'_').count();
+    let is_usual = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    match &field.json_name {
+        None if is_usual && joined == name.len() => 0,
+        None if is_usual => joined + 2,
+        json => name.len() + joined + json.as_ref().map_or(joined, String::len) + 4,
     }
 }
 
@@ -401,6 +465,9 @@ fn unescaped(mut text: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernlink::Code;
+    use prost_reflect::prost_types::EnumValueDescriptorProto;
+    use prost_reflect::prost_types::uninterpreted_option::NamePart as UninterpretedNamePart;
 
     /// A file of the package `t` with a message of its name, in upper case, that has a field of the type.
     fn file(name: &str, imports: &[&str], public: &[i32], of: &str) -> FileDescriptorProto {
@@ -577,6 +644,69 @@ mod tests {
             let file = FileDescriptorProto { package: Some(package.into()), ..with_syntax("proto2") };
             assert_eq!(taken(&[file]), is_name, "{package}");
         }
+    }
+
+    #[test]
+    fn names_are_as_long_as_tensorflow_takes() {
+        let long = |count: usize| Some("a".repeat(count));
+        for (package, is_taken) in [
+            (vec!["a"; 101].join("."), true),
+            (vec!["a"; 102].join("."), false),
+            ("a".repeat(511), true),
+            ("a".repeat(512), false),
+        ] {
+            let file = FileDescriptorProto { package: Some(package), ..with_syntax("proto2") };
+            assert_eq!(prepare(&mut [file]).is_ok(), is_taken);
+        }
+        // Within the package `t`, and the message `t.A`.
+        let takes = |change: &dyn Fn(&mut DescriptorProto)| message_taken("proto2", change);
+        for (most, is_taken) in [(0, true), (1, false)] {
+            assert_eq!(takes(&|message| message.name = long(65533 - 2 + most)), is_taken);
+            let field = |name: String, json: Option<String>| {
+                takes(&|message| {
+                    let field = &mut message.field[0];
+                    (field.name, field.json_name) = (Some(name.clone()), json.clone());
+                })
+            };
+            assert_eq!(field("a".repeat(65531 + most), None), is_taken);
+            // Other forms of names count, too.
+            assert_eq!(field("A".repeat(16381 + most), None), is_taken);
+            assert_eq!(field("a_".repeat(21843 + most), None), is_taken);
+            assert_eq!(field(format!("_{}", "a".repeat(16381 + most)), None), is_taken);
+            assert_eq!(field("a".into(), long(65524 + most)), is_taken);
+        }
+        assert!(takes(&|message| {
+            let value = EnumValueDescriptorProto { name: long(70000), number: Some(0), ..Default::default() };
+            let of = EnumDescriptorProto { name: Some("E".into()), value: vec![value], ..Default::default() };
+            message.enum_type.push(of);
+        }));
+    }
+
+    #[test]
+    fn names_within_names_take_little() {
+        let refused = |change: &dyn Fn(&mut DescriptorProto)| {
+            let mut file = with_syntax("proto2");
+            change(&mut file.message_type[0]);
+            prepare(&mut [file]).unwrap_err().code() == Code::ResourceExhausted
+        };
+        let named = |name: &str| DescriptorProto { name: Some(name.into()), ..Default::default() };
+        assert!(refused(&|message| {
+            message.name = Some("a".repeat(60000));
+            message.nested_type = (0..5000).map(|at| named(&format!("a{at}"))).collect();
+        }));
+        // One full name, within which others are looked for.
+        assert!(refused(&|message| {
+            let part = UninterpretedNamePart { name_part: "a".into(), is_extension: true };
+            let option = UninterpretedOption { name: vec![part; 5000], ..Default::default() };
+            message.name = Some("a".repeat(60000));
+            message.options.get_or_insert_default().uninterpreted_option.push(option);
+        }));
+        // A long name of a file that many see by another.
+        let long = "f".repeat(1 << 20);
+        let mut files = vec![file(&long, &[], &[], ""), file("b", &[&long], &[0], "")];
+        files[0].message_type[0].name = Some("F".into());
+        files.extend((0..300).map(|at| file(&format!("c{at}"), &["b"], &[], ".t.F")));
+        assert_eq!(prepare(&mut files).unwrap_err().code(), Code::ResourceExhausted);
     }
 
     #[test]
