@@ -18,7 +18,8 @@ use prost_reflect::prost_types::{
 ///
 /// # Errors
 /// INVALID_ARGUMENT if a file has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
-/// options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or there is not enough.
+/// options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or there is not
+/// enough, and if it would take too long to find what they import.
 pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
     let (needed, mut budget) = needed(files)?;
     for (at, needed) in needed.into_iter().enumerate() {
@@ -35,6 +36,9 @@ pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
     Ok(())
 }
 
+/// How many steps the search for imports may take beyond those that it takes for each.
+const MOST_STEPS: usize = 1 << 24;
+
 /// For each file, those that it imports, itself or publicly by another, and of which it names something.
 fn needed(files: &[FileDescriptorProto]) -> Result<(Vec<Vec<usize>>, Budget)> {
     let mut places = HashMap::new();
@@ -42,6 +46,9 @@ fn needed(files: &[FileDescriptorProto]) -> Result<(Vec<Vec<usize>>, Budget)> {
     let mut needed = Vec::with_capacity(files.len());
     let mut public: Vec<Vec<usize>> = Vec::with_capacity(files.len());
     let mut reached = vec![0; files.len()];
+    // Files may each see all before them, and want what they do not see.
+    let imports = files.iter().fold(files.len(), |sum, file| sum.saturating_add(file.dependency.len()));
+    let mut steps = imports.saturating_mul(64).saturating_add(MOST_STEPS);
     for (at, file) in files.iter().enumerate() {
         ensure!(
             matches!(file.syntax(), "" | "proto2" | "proto3"),
@@ -62,19 +69,28 @@ fn needed(files: &[FileDescriptorProto]) -> Result<(Vec<Vec<usize>>, Budget)> {
             ),
         }
         names.enter(at, file)?;
-        let mut found = Vec::new();
         // What a file sees may be all files before it, so only what it needs is kept.
-        let mut open = imports.all;
-        while found.len() < names.wanted.len()
-            && let Some(next) = open.pop()
-        {
-            if reached[next] <= at {
-                reached[next] = at + 1;
-                open.extend_from_slice(&public[next]);
-                if names.wanted.contains(&next) {
-                    found.push(next);
+        let (mut found, mut open, mut seen) = (Vec::new(), Vec::new(), &imports.all);
+        while found.len() < names.wanted.len() {
+            steps = steps.checked_sub(seen.len()).ok_or_else(|| {
+                Error::resource_exhausted(format!(
+                    "{}: it takes too long to find what the file imports by others",
+                    shortened(file.name())
+                ))
+            })?;
+            for &next in seen {
+                if reached[next] <= at {
+                    reached[next] = at + 1;
+                    scratch::push(&mut open, next)?;
+                    if names.wanted.contains(&next) {
+                        scratch::push(&mut found, next)?;
+                    }
                 }
             }
+            let Some(next) = open.pop() else { break };
+            // One for the file itself, which may have no public imports.
+            steps = steps.saturating_sub(1);
+            seen = &public[next];
         }
         needed.push(found);
     }
@@ -552,6 +568,18 @@ mod tests {
             assert!(taken(&files), "{count} {most}");
             prepare(&mut files).unwrap();
             assert_eq!(files[count - 1].dependency, ["f0"]);
+        }
+        // All see the files that the one before them sees, but not the first, of which they name a message.
+        for (count, most) in [(300usize, 1), (300, 50), (3000, 50)] {
+            let name = |at: usize| format!("f{at}");
+            let files = (0..count).map(|at| {
+                let imports: Vec<_> = (at.saturating_sub(most).max(1)..at).map(name).collect();
+                let imports: Vec<_> = imports.iter().map(|import| &import[..]).collect();
+                let public: Vec<_> = (0..).take(imports.len()).collect();
+                file(&name(at), &imports, &public, if at == 0 { "" } else { "F0" })
+            });
+            let prepared = prepare(&mut files.collect::<Vec<_>>()).map_err(|error| error.code());
+            assert_eq!(prepared, if count == 300 { Ok(()) } else { Err(Code::ResourceExhausted) }, "{count} {most}");
         }
     }
 
