@@ -138,12 +138,16 @@ impl Declarations {
                 Content::Part(part)
             }
             Form::Group => {
+                ensure!(nested < MOST_NESTED, DataLoss, "malformed message: groups are nested too deeply");
                 let inner = *rest;
-                skip(rest, number, wire_type, nested)?;
-                // Without the key of its end.
-                let mut end = Vec::new();
-                write_varint(&mut end, u64::from(number) << 3 | END_GROUP)?;
-                Content::Part(&inner[..(inner.len() - rest.len()).saturating_sub(end.len())])
+                loop {
+                    let end = inner.len() - rest.len();
+                    if is_end(rest, number)? {
+                        break Content::Part(&inner[..end]);
+                    }
+                    let (number, wire_type) = short_key(rest)?;
+                    skip(rest, number, wire_type, nested + 1)?;
+                }
             }
         };
         Ok(Some((index, content)))
@@ -167,6 +171,17 @@ enum Content<'m> {
     Part(&'m [u8]),
 }
 
+/// Whether the end of the group comes next, over which it then passes. Its key may be longer than need be.
+fn is_end(rest: &mut &[u8], number: u32) -> Result<bool> {
+    let mut behind = *rest;
+    let key = varint(&mut behind, "a group has no end")? as u32;
+    let is_end = key == number << 3 | END_GROUP as u32 && rest.len() - behind.len() <= 5;
+    if is_end {
+        *rest = behind;
+    }
+    Ok(is_end)
+}
+
 /// Appends a field that is not declared: numbers, lengths and keys that are longer than need be are written as short as they can be.
 fn copy_unknown(out: &mut Vec<u8>, rest: &mut &[u8], number: u32, wire_type: u64, nested: usize) -> Result<()> {
     const CUT: &str = "a field is cut";
@@ -181,12 +196,9 @@ fn copy_unknown(out: &mut Vec<u8>, rest: &mut &[u8], number: u32, wire_type: u64
             scratch::append(out, part)
         }
         START_GROUP if nested < MOST_NESTED => loop {
-            let before = *rest;
-            let is_end = varint(rest, "a group has no end")? as u32 == number << 3 | END_GROUP as u32;
-            if is_end && before.len() - rest.len() <= 5 {
+            if is_end(rest, number)? {
                 return write_varint(out, u64::from(number) << 3 | END_GROUP);
             }
-            *rest = before;
             let (inner, wire_type) = short_key(rest)?;
             copy_unknown(out, rest, inner, wire_type, nested + 1)?;
         },
@@ -427,6 +439,9 @@ mod tests {
     use super::super::Types;
     use super::*;
     use kernlink::Code;
+    use kernlink::dtype::TString;
+    use prost_reflect::prost_types::field_descriptor_proto::{self, Label};
+    use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 
     #[test]
     fn messages_of_one_type_are_described_once() {
@@ -504,6 +519,40 @@ mod tests {
             b"\x7b\x20\x05",
         ] {
             assert_eq!(whole("tensorflow.Feature", given).unwrap_err().code(), Code::DataLoss, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn ends_of_groups_may_be_longer_than_need_be() {
+        // `message M { optional group G = 1 { optional int32 x = 1; } }`
+        let mut group = FieldDescriptorProto { name: Some("g".into()), number: Some(1), ..Default::default() };
+        group.type_name = Some(".M.G".into());
+        group.set_type(field_descriptor_proto::Type::Group);
+        group.set_label(Label::Optional);
+        let mut x = FieldDescriptorProto { name: Some("x".into()), number: Some(1), ..Default::default() };
+        x.set_type(field_descriptor_proto::Type::Int32);
+        x.set_label(Label::Optional);
+        let inner = DescriptorProto { name: Some("G".into()), field: vec![x], ..Default::default() };
+        let message = DescriptorProto {
+            name: Some("M".into()),
+            field: vec![group],
+            nested_type: vec![inner],
+            ..Default::default()
+        };
+        let file = FileDescriptorProto { name: Some("f".into()), message_type: vec![message], ..Default::default() };
+        let mut source = b"bytes://".to_vec();
+        FileDescriptorSet { file: vec![file] }.encode(&mut source).unwrap();
+        let types = Types::of(&TString::from(&source[..])).unwrap();
+        let descriptor = types.lenient_message("M").unwrap();
+        let whole = |bytes: &[u8]| Sanitizer::default().binary(&descriptor, bytes).map_err(|error| error.code());
+        let expected = b"\x0b\x08\x07\x0c";
+        for given in [&expected[..], b"\x0b\x08\x07\x8c\0", b"\x8b\x80\0\x08\x07\x8c\x80\x80\x80\0"] {
+            assert_eq!(whole(given).unwrap(), expected, "{given:?}");
+        }
+        // An unknown group within it.
+        assert_eq!(whole(b"\x0b\x13\x94\0\x8c\0").unwrap(), b"\x0b\x13\x14\x0c");
+        for given in [&b"\x0b\x08\x07\x8c\x80\x80\x80\x80\0"[..], b"\x0b\x14", b"\x0b\x08\x07", b"\x0b\x04"] {
+            assert_eq!(whole(given), Err(Code::DataLoss), "{given:?}");
         }
     }
 
