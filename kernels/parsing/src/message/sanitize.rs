@@ -216,7 +216,7 @@ impl Declared {
             is_required: field.is_required(),
             is_packed: field.is_packed(),
             has_presence: field.supports_presence() || message.is_map_entry(),
-            oneof: field.containing_oneof().and_then(|oneof| message.oneofs().position(|other| other == oneof)),
+            oneof: field.field_descriptor_proto().oneof_index.map(|index| index as usize),
         });
         let extensions = message.extensions().map(|field| Declared {
             number: field.number(),
