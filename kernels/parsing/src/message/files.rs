@@ -14,6 +14,8 @@ use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, UninterpretedOption,
 };
 
+use super::sanitize::digit;
+
 /// Makes the files ready: each then imports, not publicly, just those of which it names a type or an extension.
 ///
 /// # Errors
@@ -440,42 +442,63 @@ fn escape_default(field: &mut FieldDescriptorProto) -> Result<()> {
         return Ok(());
     }
     let Some(value) = &field.default_value else { return Ok(()) };
-    let value = unescaped(value.as_bytes()).ok_or_else(|| {
+    let value = unescaped(value.as_bytes())?.ok_or_else(|| {
         Error::invalid_argument(format!("the default of {} has a wrong escape", shortened(field.name())))
     })?;
-    field.default_value = Some(value.iter().map(|byte| format!("\\{byte:03o}")).collect());
+    let mut escaped = String::new();
+    escaped.make_room(4 * value.len())?;
+    for byte in value {
+        escaped.extend(['\\', digit(byte >> 6), digit(byte >> 3), digit(byte)]);
+    }
+    field.default_value = Some(escaped);
     Ok(())
 }
 
-/// The bytes that a literal of C stands for.
-fn unescaped(mut text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// The bytes that a literal of C stands for; `None` if it has a wrong escape.
+fn unescaped(mut text: &[u8]) -> Result<Option<Vec<u8>>> {
+    // No escape stands for more bytes than it has.
+    let mut bytes = scratch::room(text.len())?;
     while let Some((&first, rest)) = text.split_first() {
         text = rest;
         if first != b'\\' {
             bytes.push(first);
-            continue;
+        } else if let Some(rest) = unescape(text, &mut bytes) {
+            text = rest;
+        } else {
+            return Ok(None);
         }
-        let (&escape, rest) = text.split_first()?;
-        let digits = |text: &[u8], most: usize, radix: u32| {
-            text.iter().take(most).take_while(|&&byte| char::from(byte).is_digit(radix)).count()
-        };
-        let (radix, digits, skipped) = match escape {
-            b'0'..=b'7' => (8, digits(text, 3, 8), 0),
-            b'x' | b'X' => (16, digits(rest, usize::MAX, 16), 1),
-            _ => {
-                let at = br#"abfnrtv\?'""#.iter().position(|&known| known == escape)?;
-                bytes.push(b"\x07\x08\x0c\n\r\t\x0b\\?'\""[at]);
-                text = rest;
-                continue;
-            }
-        };
-        let (number, rest) = text[skipped..].split_at(digits);
-        let number = std::str::from_utf8(number).ok()?;
-        bytes.push(u8::from_str_radix(number, radix).ok()?);
-        text = rest;
     }
-    Some(bytes)
+    Ok(Some(bytes))
+}
+
+/// Appends what an escape stands for, of which the backslash has been read, and returns the text behind it.
+fn unescape<'t>(text: &'t [u8], bytes: &mut Vec<u8>) -> Option<&'t [u8]> {
+    let (&escape, rest) = text.split_first()?;
+    let digits = |text: &[u8], most: usize, radix: u32| {
+        text.iter().take(most).take_while(|&&byte| char::from(byte).is_digit(radix)).count()
+    };
+    let (radix, digits, skipped) = match escape {
+        b'0'..=b'7' => (8, digits(text, 3, 8), 0),
+        b'x' | b'X' => (16, digits(rest, usize::MAX, 16), 1),
+        b'u' | b'U' => {
+            let count = if escape == b'u' { 4 } else { 8 };
+            let (number, rest) =
+                rest.split_at_checked(digits(rest, count, 16)).filter(|(number, _)| number.len() == count)?;
+            let number = u32::from_str_radix(std::str::from_utf8(number).ok()?, 16).ok()?;
+            // No surrogate, and at most U+10FFFF.
+            bytes.extend_from_slice(char::from_u32(number)?.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(rest);
+        }
+        _ => {
+            let at = br#"abfnrtv\?'""#.iter().position(|&known| known == escape)?;
+            bytes.push(b"\x07\x08\x0c\n\r\t\x0b\\?'\""[at]);
+            return Some(rest);
+        }
+    };
+    let (number, rest) = text[skipped..].split_at(digits);
+    let number = std::str::from_utf8(number).ok()?;
+    bytes.push(u8::from_str_radix(number, radix).ok()?);
+    Some(rest)
 }
 
 #[cfg(test)]
@@ -585,10 +608,31 @@ mod tests {
 
     #[test]
     fn defaults_of_bytes_are_escaped() {
-        let text = |text: &str| unescaped(text.as_bytes());
+        let text = |text: &str| unescaped(text.as_bytes()).unwrap();
         assert_eq!(text(r#"a\a\n\?\'\"\\"#).unwrap(), b"a\x07\n?'\"\\");
         assert_eq!(text(r"\1234\7\x1é\X41").unwrap(), "S4\x07\x01éA".as_bytes());
-        for wrong in [r"\", r"\w", r"\8", r"\x", r"\xé", r"\777", r"\xabc"] {
+        assert_eq!(text(r"\u00e9b\u20AC\U0001F6005\u0000a").unwrap(), "éb€\u{1f600}5\0a".as_bytes());
+        assert_eq!(text(r"\ud7ff\uE000\U0010FFFF").unwrap(), "\u{d7ff}\u{e000}\u{10ffff}".as_bytes());
+        for wrong in [
+            r"\",
+            r"\w",
+            r"\8",
+            r"\x",
+            r"\xé",
+            r"\777",
+            r"\xabc",
+            r"\u",
+            r"\u123",
+            r"\u00zz",
+            r"\u+123",
+            r"\U0001F60",
+            r"\ud800",
+            r"\udfff",
+            r"\ud83d\ude00",
+            r"\U0000D800",
+            r"\U00110000",
+            r"\UFFFFFFFF",
+        ] {
             assert_eq!(text(wrong), None, "{wrong}");
         }
         let mut bytes = file("a", &[], &[], "");

@@ -72,7 +72,7 @@ fn escaped(text: &[u8]) -> Result<Cow<'_, str>> {
 }
 
 /// The last octal digit of a number.
-fn digit(number: u8) -> char {
+pub(super) fn digit(number: u8) -> char {
     char::from(b'0' + (number & 7))
 }
 
