@@ -46,7 +46,8 @@ impl Types {
     /// The types of an attr `descriptor_source`: TensorFlow's, those of a file, or those that the attr holds.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if it is none of these; RESOURCE_EXHAUSTED if there is not enough memory.
+    /// INVALID_ARGUMENT if it is none of these; UNIMPLEMENTED if a file has an edition; RESOURCE_EXHAUSTED if there is not enough
+    /// memory, or the files take too much.
     pub(in super::super) fn of(source: &TString) -> Result<Types> {
         let found = match source.strip_prefix(b"bytes://") {
             _ if matches!(&**source, b"" | b"local://") => LOCAL.clone(),

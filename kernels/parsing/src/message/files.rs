@@ -19,7 +19,7 @@ use super::sanitize::digit;
 /// Makes the files ready: each then imports, not publicly, just those of which it names a type or an extension.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if a file has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
+/// UNIMPLEMENTED if a file has an edition; INVALID_ARGUMENT if it has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
 /// options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or there is not
 /// enough, and if it would take too long to find what they import.
 pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
@@ -52,6 +52,12 @@ fn needed(files: &[FileDescriptorProto]) -> Result<(Vec<Vec<usize>>, Budget)> {
     let imports = files.iter().fold(files.len(), |sum, file| sum.saturating_add(file.dependency.len()));
     let mut steps = imports.saturating_mul(64).saturating_add(MOST_STEPS);
     for (at, file) in files.iter().enumerate() {
+        ensure!(
+            file.syntax() != "editions",
+            Unimplemented,
+            "{}: files with an edition are not supported, only those of proto2 and proto3",
+            shortened(file.name())
+        );
         ensure!(
             matches!(file.syntax(), "" | "proto2" | "proto3"),
             InvalidArgument,
@@ -545,6 +551,8 @@ mod tests {
         }
         for syntax in ["proto9", "editions", "proto"] {
             assert!(!taken(&[with_syntax(syntax)]), "{syntax}");
+            let code = if syntax == "editions" { Code::Unimplemented } else { Code::InvalidArgument };
+            assert_eq!(prepare(&mut [with_syntax(syntax)]).unwrap_err().code(), code);
         }
     }
 
