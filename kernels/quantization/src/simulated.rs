@@ -321,7 +321,7 @@ impl KernelState for WithBits {
 #[register_kernel(device = Cpu, op = [QuantizeAndDequantizeV2, QuantizeAndDequantizeV4], T = [f32, f64])]
 fn with_bits<O: Op, T: Rounded>(node: &WithBits, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     if node.0.is_range_given {
-        // With an axis, too, though it then asks for vectors: TensorFlow's computes none with a range that is given.
+        // TensorFlow's kernel asks for scalars, and with an axis for vectors, too: a range that is given always fails there with an axis.
         ensure_scalar(ctx.input_at(1)?, "input_min")?;
         ensure_scalar(ctx.input_at(2)?, "input_max")?;
     }
@@ -402,6 +402,24 @@ mod tests {
                 node.axis(axis).range_given(true).build()
             })
             .expect_error(Code::InvalidArgument, said);
+        }
+        // With an axis scalars fail, too, so that no range that is given is taken.
+        for (axis, is_taken) in [(-1, true), (0, false), (1, false)] {
+            let v2 = test.run(|op| {
+                let node = ops::quantize_and_dequantize_v2(op, xs(), -1.0f32, 1.0f32);
+                node.axis(axis).range_given(true).build()
+            });
+            let v4 = test.run(|op| {
+                let node = ops::quantize_and_dequantize_v4(op, xs(), -1.0f32, 1.0f32);
+                node.axis(axis).range_given(true).build()
+            });
+            if is_taken {
+                v2.expect_shape(ops::QuantizeAndDequantizeV2::OUTPUT, [2, 3]);
+                v4.expect_shape(ops::QuantizeAndDequantizeV4::OUTPUT, [2, 3]);
+            } else {
+                v2.expect_error(Code::InvalidArgument, "incorrect size");
+                v4.expect_error(Code::InvalidArgument, "incorrect size");
+            }
         }
         // The third version takes a range for each slice, and without a given one the ends count for nothing.
         test.run(|op| ops::quantize_and_dequantize_v3(op, xs(), least, greatest, 8).axis(1).build())
