@@ -19,9 +19,9 @@ use super::sanitize::digit;
 /// Makes the files ready: each then imports, not publicly, just those of which it names a type or an extension.
 ///
 /// # Errors
-/// UNIMPLEMENTED if a file has an edition; INVALID_ARGUMENT if it has an unknown syntax, imports what does not stand before it, or stands twice with different contents, and if
-/// options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or there is not
-/// enough, and if it would take too long to find what they import.
+/// UNIMPLEMENTED if a file has an edition; INVALID_ARGUMENT if it has an unknown syntax, imports what does not stand before it, or stands
+/// twice with different contents, and if names, options or defaults are wrong; RESOURCE_EXHAUSTED if full names take too much memory, or
+/// there is not enough, and if it takes too long to find what is imported.
 pub(super) fn prepare(files: &mut [FileDescriptorProto]) -> Result<()> {
     let (needed, mut budget) = needed(files)?;
     for (at, needed) in needed.into_iter().enumerate() {
@@ -433,7 +433,12 @@ fn other_forms(field: &FieldDescriptorProto) -> usize {
 
 fn check_name(name: &str) -> Result<()> {
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    ensure!(is_name, InvalidArgument, "'{}' is no name", shortened(name));
+    ensure!(
+        is_name,
+        InvalidArgument,
+        "the name '{}' has something else than letters, digits and underscores, or is empty",
+        shortened(name)
+    );
     Ok(())
 }
 
@@ -769,10 +774,10 @@ mod tests {
             change(&mut file.message_type[0]);
             prepare(&mut [file]).unwrap_err().code() == Code::ResourceExhausted
         };
-        let named = |name: &str| DescriptorProto { name: Some(name.into()), ..Default::default() };
+        let named = |name: &str| FieldDescriptorProto { name: Some(name.into()), ..Default::default() };
         assert!(refused(&|message| {
             message.name = Some("a".repeat(60000));
-            message.nested_type = (0..5000).map(|at| named(&format!("a{at}"))).collect();
+            message.field = (0..5000).map(|at| named(&format!("a{at}"))).collect();
         }));
         // One full name, within which others are looked for.
         assert!(refused(&|message| {

@@ -98,6 +98,9 @@ impl Type {
     }
 }
 
+const UNKNOWN_WIRE_TYPE: &str = "a field has an unknown wire type, or is in groups that are nested too deeply";
+const NUMBER_ZERO: &str = "a field has number 0, which none may have";
+
 #[cold]
 pub(super) fn malformed(what: &str) -> Error {
     Error::data_loss(format!("malformed message: {what}"))
@@ -122,7 +125,8 @@ pub(super) fn varint(rest: &mut &[u8], what: &str) -> Result<u64> {
 pub(super) fn key(rest: &mut &[u8]) -> Result<(u32, u64)> {
     let key = varint(rest, "a key is cut")? as u32;
     match (key >> 3, u64::from(key & 7)) {
-        (0, _) | (_, END_GROUP) => Err(malformed("a key is none")),
+        (0, _) => Err(malformed(NUMBER_ZERO)),
+        (_, END_GROUP) => Err(malformed("the end of a group stands where it does not belong")),
         key => Ok(key),
     }
 }
@@ -155,14 +159,18 @@ pub(super) fn skip(rest: &mut &[u8], number: u32, wire_type: u64, nested: usize)
             let key = varint(rest, "a group has no end")? as u32;
             let (inner, wire_type) = (key >> 3, u64::from(key & 7));
             if wire_type == END_GROUP {
-                return if inner == number { Ok(()) } else { Err(malformed("a group has another's end")) };
+                return if inner == number {
+                    Ok(())
+                } else {
+                    Err(malformed("the end of a group has another number than its begin"))
+                };
             }
             if inner == 0 {
-                return Err(malformed("a key is none"));
+                return Err(malformed(NUMBER_ZERO));
             }
             skip(rest, inner, wire_type, nested + 1)?;
         },
-        _ => return Err(malformed("a field is of an unknown kind, or nested too deeply")),
+        _ => return Err(malformed(UNKNOWN_WIRE_TYPE)),
     }
     Ok(())
 }

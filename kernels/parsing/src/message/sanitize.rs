@@ -14,8 +14,8 @@ use prost_reflect::{Cardinality, DynamicMessage, EnumDescriptor, Kind, MessageDe
 
 use super::decode::{packed_count, scalar};
 use super::{
-    DELIMITED, END_GROUP, FIXED32, FIXED64, MOST_NESTED, START_GROUP, Type, VARINT, delimited, malformed, short_key,
-    skip, take, varint,
+    DELIMITED, END_GROUP, FIXED32, FIXED64, MOST_NESTED, START_GROUP, Type, UNKNOWN_WIRE_TYPE, VARINT, delimited,
+    malformed, short_key, skip, take, varint,
 };
 
 /// Parses whole messages and serializes them anew: fields in the order of their numbers, each as its declaration says, unknown ones
@@ -202,7 +202,7 @@ fn copy_unknown(out: &mut Vec<u8>, rest: &mut &[u8], number: u32, wire_type: u64
             let (inner, wire_type) = short_key(rest)?;
             copy_unknown(out, rest, inner, wire_type, nested + 1)?;
         },
-        _ => Err(malformed("a field is of an unknown kind, or nested too deeply")),
+        _ => Err(malformed(UNKNOWN_WIRE_TYPE)),
     }
 }
 
