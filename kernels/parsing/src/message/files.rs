@@ -587,6 +587,16 @@ mod tests {
         assert!(!taken(&[a.clone(), file("b", &["a"], &[1], "")]));
         assert!(!taken(&[a.clone(), file("b", &["a"], &[-1], "")]));
         assert!(taken(&[a.clone(), a.clone()]));
+        // A file that stands twice, and names its own type and another file's.
+        let mut b = file("b", &["a"], &[], ".t.A");
+        let own = FieldDescriptorProto {
+            name: Some("own".into()),
+            number: Some(2),
+            type_name: Some(".t.B".into()),
+            ..Default::default()
+        };
+        b.message_type[0].field.push(own);
+        assert!(taken(&[a.clone(), b.clone(), b.clone(), file("c", &["b"], &[], ".t.B"), b]));
         assert!(!taken(&[a, file("a", &[], &[], ".t.A")]));
     }
 
