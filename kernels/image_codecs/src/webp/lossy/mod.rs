@@ -19,7 +19,8 @@ use kernlink::{Result as Done, bail};
 
 use super::container::Result;
 use coefficients::{Blocks, Edge};
-use header::{Header, Strength};
+use filter::Smoothed;
+use header::Header;
 use modes::{Brightness, Mode, ModeReader, Modes};
 use plane::Plane;
 use predict::Square;
@@ -55,13 +56,6 @@ struct Frame {
 struct Squares {
     brightness: Square<16, 17>,
     colors: [Square<8, 9>; 2],
-}
-
-/// How a macroblock's edges are smoothed.
-#[derive(Clone, Copy, Default)]
-struct Smoothed {
-    strength: Strength,
-    has_inner: bool,
 }
 
 impl Frame {
@@ -112,10 +106,7 @@ impl Frame {
     }
 
     fn smooth(&self, planes: &mut [Plane; 3], row: usize, header: &Header<'_>, smoothed: &[[Smoothed; 2]]) {
-        for (column, of_rows) in smoothed.iter().enumerate() {
-            let Smoothed { strength, has_inner } = of_rows[row % 2];
-            filter::smooth_macroblock(planes, [row, column], header.smoothing, strength, has_inner);
-        }
+        filter::smooth(planes, row, header.smoothing, smoothed.iter().map(|of_rows| of_rows[row % 2]));
     }
 
     /// Writes the samples of a macroblock.

@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
+use super::Lines;
+
 #[derive(Clone, Copy)]
-pub(crate) struct Line(__m128i);
+pub(crate) struct Line(pub(super) __m128i);
 
 impl Line {
     #[inline(always)]
@@ -25,63 +27,12 @@ impl Line {
     }
 
     #[inline(always)]
-    pub(crate) fn all(sample: u8) -> Line {
-        sse2!(Line(_mm_set1_epi8(sample as i8)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn difference(self, other: Line) -> Line {
-        sse2!(Line(_mm_or_si128(_mm_subs_epu8(self.0, other.0), _mm_subs_epu8(other.0, self.0))))
-    }
-
-    #[inline(always)]
-    pub(crate) fn larger(self, other: Line) -> Line {
-        sse2!(Line(_mm_max_epu8(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn at_most(self, other: Line) -> Line {
-        sse2!(Line(_mm_cmpeq_epi8(_mm_min_epu8(self.0, other.0), self.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn plus(self, other: Line) -> Line {
-        sse2!(Line(_mm_adds_epu8(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn half(self) -> Line {
-        sse2!(Line(_mm_and_si128(_mm_srli_epi16::<1>(self.0), _mm_set1_epi8(0x7F))))
-    }
-
-    #[inline(always)]
-    pub(crate) fn and(self, other: Line) -> Line {
-        sse2!(Line(_mm_and_si128(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn and_not(self, other: Line) -> Line {
-        sse2!(Line(_mm_andnot_si128(other.0, self.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn or(self, other: Line) -> Line {
-        sse2!(Line(_mm_or_si128(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn centred(self) -> Line {
-        sse2!(Line(_mm_xor_si128(self.0, _mm_set1_epi8(-128))))
-    }
-
-    #[inline(always)]
-    pub(crate) fn moved(self, by: Line) -> Line {
-        sse2!(Line(_mm_adds_epi8(self.0, by.0)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn moved_back(self, by: Line) -> Line {
-        sse2!(Line(_mm_subs_epi8(self.0, by.0)))
+    pub(crate) fn store_halves(self, [low, high]: [&mut [u8; 8]; 2]) {
+        // SAFETY: there are eight bytes to write in each place, of any alignment.
+        unsafe {
+            _mm_storel_epi64(low.as_mut_ptr().cast(), self.0);
+            _mm_storel_epi64(high.as_mut_ptr().cast(), _mm_unpackhi_epi64(self.0, self.0));
+        }
     }
 
     /// Numbers without their lowest bits: as samples, whose bits are moved and those from the next sample left out, around the new middle.
@@ -93,19 +44,81 @@ impl Line {
             Line(_mm_sub_epi8(own, _mm_set1_epi8((0x80 >> BITS) as i8)))
         })
     }
+}
+
+impl Lines for Line {
+    #[inline(always)]
+    fn all(sample: u8) -> Line {
+        sse2!(Line(_mm_set1_epi8(sample as i8)))
+    }
 
     #[inline(always)]
-    pub(crate) fn eighth(self) -> Line {
+    fn difference(self, other: Line) -> Line {
+        sse2!(Line(_mm_or_si128(_mm_subs_epu8(self.0, other.0), _mm_subs_epu8(other.0, self.0))))
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Line) -> Line {
+        sse2!(Line(_mm_max_epu8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn at_most(self, other: Line) -> Line {
+        sse2!(Line(_mm_cmpeq_epi8(_mm_min_epu8(self.0, other.0), self.0)))
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Line) -> Line {
+        sse2!(Line(_mm_adds_epu8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn half(self) -> Line {
+        sse2!(Line(_mm_and_si128(_mm_srli_epi16::<1>(self.0), _mm_set1_epi8(0x7F))))
+    }
+
+    #[inline(always)]
+    fn and(self, other: Line) -> Line {
+        sse2!(Line(_mm_and_si128(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Line) -> Line {
+        sse2!(Line(_mm_andnot_si128(other.0, self.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, other: Line) -> Line {
+        sse2!(Line(_mm_or_si128(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn centred(self) -> Line {
+        sse2!(Line(_mm_xor_si128(self.0, _mm_set1_epi8(-128))))
+    }
+
+    #[inline(always)]
+    fn moved(self, by: Line) -> Line {
+        sse2!(Line(_mm_adds_epi8(self.0, by.0)))
+    }
+
+    #[inline(always)]
+    fn moved_back(self, by: Line) -> Line {
+        sse2!(Line(_mm_subs_epi8(self.0, by.0)))
+    }
+
+    #[inline(always)]
+    fn eighth(self) -> Line {
         self.without::<3>()
     }
 
     #[inline(always)]
-    pub(crate) fn signed_half(self) -> Line {
+    fn signed_half(self) -> Line {
         self.without::<1>()
     }
 
     #[inline(always)]
-    pub(crate) fn parts(self) -> [Line; 3] {
+    fn parts(self) -> [Line; 3] {
         sse2!({
             // The numbers in the high halves of 16 bits.
             let zero = _mm_setzero_si128();
@@ -119,19 +132,18 @@ impl Line {
             [narrow(first, first_high), narrow(second, second_high), narrow(third, third_high)]
         })
     }
-}
 
-/// The columns of lines.
-#[inline(always)]
-pub(crate) fn turned(mut lines: [Line; 16]) -> [Line; 16] {
-    // Each round doubles how many neighbours come from different lines: after four, all do.
-    for _ in 0..4 {
-        let before = lines;
-        for k in 0..8 {
-            let (a, b) = (before[k].0, before[k + 8].0);
-            lines[2 * k] = sse2!(Line(_mm_unpacklo_epi8(a, b)));
-            lines[2 * k + 1] = sse2!(Line(_mm_unpackhi_epi8(a, b)));
+    #[inline(always)]
+    fn turned(mut lines: [Line; 16]) -> [Line; 16] {
+        // Each round doubles how many neighbours come from different lines: after four, all do.
+        for _ in 0..4 {
+            let before = lines;
+            for k in 0..8 {
+                let (a, b) = (before[k].0, before[k + 8].0);
+                lines[2 * k] = sse2!(Line(_mm_unpacklo_epi8(a, b)));
+                lines[2 * k + 1] = sse2!(Line(_mm_unpackhi_epi8(a, b)));
+            }
         }
+        lines
     }
-    lines
 }
