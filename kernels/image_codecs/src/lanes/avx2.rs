@@ -20,12 +20,16 @@ pub(crate) struct Sixteen(__m256i);
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(__m256i, __m256i);
 
-/// Where the bytes of sixteen pixels' colours come to in each sixteen bytes of the pixels; others become 0.
-const PLACES: [[[i8; 16]; 3]; 3] = {
-    let mut places = [[[-1; 16]; 3]; 3];
+/// Where the bytes of eight pixels come from: first those of red and green, of which eight each stand beside each other, then those of
+/// blue; others become 0. Of the last eight, half a register.
+const PLACES: [[[i8; 32]; 2]; 2] = {
+    let mut places = [[[-1; 32]; 2]; 2];
     let mut k = 0;
-    while k < 48 {
-        places[k / 16][k % 3][k % 16] = (k / 3) as i8;
+    while k < 24 {
+        let (pixel, color) = ((k / 3) as i8, k % 3);
+        let (of, place) = if color == 2 { (1, pixel) } else { (0, pixel + 8 * color as i8) };
+        places[k / 16][of][k % 16] = place;
+        places[k / 16][of][16 + k % 16] = place;
         k += 1;
     }
     places
@@ -187,13 +191,18 @@ impl Lanes<2> for Sixteen {
     #[inline(always)]
     fn pixels(colors: [Sixteen; 3], out: &mut [[u8; 24]; 2]) {
         let [red, green, blue] = colors;
-        let (red, green, blue) = (first_bytes(red.bytes()), first_bytes(green.bytes()), first_bytes(blue.bytes()));
-        for (out, places) in out.as_flattened_mut().as_chunks_mut::<16>().0.iter_mut().zip(PLACES) {
-            let [of_red, of_green, of_blue]: [__m128i; 3] = bytemuck::cast(places);
-            *out = avx2!({
-                let red_and_green = _mm_or_si128(_mm_shuffle_epi8(red, of_red), _mm_shuffle_epi8(green, of_green));
-                bytemuck::cast(_mm_or_si128(red_and_green, _mm_shuffle_epi8(blue, of_blue)))
-            });
+        let [starts, ends]: [[[u8; 16]; 2]; 2] = avx2!({
+            let red_and_green = _mm256_xor_si256(_mm256_packs_epi16(red.0, green.0), _mm256_set1_epi8(-128));
+            let blue = blue.bytes();
+            let shuffled = |[two, one]: [[i8; 32]; 2]| {
+                let two = _mm256_shuffle_epi8(red_and_green, bytemuck::cast(two));
+                bytemuck::cast(_mm256_or_si256(two, _mm256_shuffle_epi8(blue, bytemuck::cast(one))))
+            };
+            [shuffled(PLACES[0]), shuffled(PLACES[1])]
+        });
+        for ((out, start), end) in out.iter_mut().zip(starts).zip(ends) {
+            out[..16].copy_from_slice(&start);
+            out[16..].copy_from_slice(&end[..8]);
         }
     }
 

@@ -228,22 +228,14 @@ impl<'a> Picture<'a> {
             },
             None => None,
         };
-        let pixels = rows * columns;
-        lossy::decode(self.readable, columns, rows, &what, &mut out[..pixels * 3])?;
-        let alpha = match alpha {
-            Some(alpha) => match alpha.plane(columns, rows)? {
-                Ok(plane) => plane,
-                Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
-            },
-            None => Vec::new(),
-        };
-        if channels == 4 {
-            for pixel in (0..pixels).rev() {
-                let [r, g, b] = [0, 1, 2].map(|channel| out[pixel * 3 + channel]);
-                let alpha = alpha.get(pixel).copied().unwrap_or(255);
-                out[pixel * 4..][..4].copy_from_slice(&[r, g, b, alpha]);
-            }
+        let picture = lossy::Picture::read(self.readable, columns, rows, &what)?;
+        if channels == 3 {
+            return picture.write(out);
         }
-        Ok(())
+        let alpha = match alpha.map(|alpha| alpha.plane(columns, rows)).transpose()?.transpose() {
+            Ok(plane) => plane,
+            Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
+        };
+        picture.write_with_alpha(alpha.as_deref(), out)
     }
 }

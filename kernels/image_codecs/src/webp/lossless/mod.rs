@@ -317,7 +317,9 @@ impl Codes {
                 }
                 repeat(&mut pixels, at, length, distance)?;
                 if let Some(cache) = &mut cache {
-                    pixels[at..at + length].iter().for_each(|&pixel| cache.insert(pixel));
+                    // Those that come again are inserted again.
+                    let last = length.min(distance);
+                    pixels[at + length - last..at + length].iter().for_each(|&pixel| cache.insert(pixel));
                 }
                 at += length;
                 column += length;
@@ -402,12 +404,27 @@ fn repeat(pixels: &mut [u32], at: usize, length: usize, distance: usize) -> Outc
     if distance > at || length > pixels.len() - at {
         return Err(Fault::File("A lossless picture repeats pixels that it has not."));
     }
-    let (start, mut done) = (at - distance, 0);
+    let start = at - distance;
+    // Eight at a time, and some behind the last, which are written later.
+    if let (8.., ..=64, Some(pixels)) = (distance, length, pixels.get_mut(start..at + length.next_multiple_of(8))) {
+        for k in (0..length).step_by(8) {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&pixels[k..][..8]);
+            pixels[k + distance..][..8].copy_from_slice(&eight);
+        }
+        return Ok(());
+    }
+    if distance == 1 {
+        let pixel = pixels[start];
+        pixels[at..at + length].fill(pixel);
+        return Ok(());
+    }
     if distance < length && length < 32 {
         (at..at + length).for_each(|k| pixels[k] = pixels[k - distance]);
         return Ok(());
     }
     // What is written may be repeated, too: each copy is twice as long as the one before.
+    let mut done = 0;
     while done < length {
         let count = (distance + done).min(length - done);
         pixels.copy_within(start..start + count, at + done);
@@ -433,3 +450,30 @@ const NEAR: [u8; 120] = [
     0x5e, 0x00, 0x74, 0x7c, 0x41, 0x4f, 0x10, 0x20, 0x62, 0x6e, 0x30, 0x73, 0x7d, 0x51, 0x5f, 0x40, 0x72, 0x7e, 0x61,
     0x6f, 0x50, 0x71, 0x7f, 0x60, 0x70,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_are_repeated_one_by_one() {
+        for at in [1, 2, 7, 8, 30, 100] {
+            for distance in (1..=at).filter(|distance| *distance < 20 || distance % 7 == 0) {
+                for length in [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100] {
+                    for behind in [0, 1, 7, 8] {
+                        let mut pixels: Vec<u32> = (0..at as u32).collect();
+                        pixels.resize(at + length + behind, u32::MAX);
+                        let mut expected = pixels.clone();
+                        (at..at + length).for_each(|k| expected[k] = expected[k - distance]);
+                        assert!(repeat(&mut pixels, at, length, distance).is_ok());
+                        let end = at + length;
+                        assert_eq!(pixels[..end], expected[..end], "{length} of {distance} at {at}, before {behind}");
+                    }
+                }
+            }
+        }
+        for (length, distance) in [(3, 1), (1, 9), (3, 9)] {
+            assert!(repeat(&mut [0; 10], 8, length, distance).is_err());
+        }
+    }
+}

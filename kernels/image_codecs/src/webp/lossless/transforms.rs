@@ -18,7 +18,7 @@ pub(super) enum Transform {
     Colors(Tiles),
     /// The subtract-green transform: green was left out of red and blue.
     GreenLeftOut,
-    /// The color-indexing transform: indices of colours, `1 << bits` in each pixel's green.
+    /// The color-indexing transform: indices of colours, `1 << bits` in each pixel's green. `colors` are those of all that green may be.
     Palette { colors: Vec<u32>, bits: u32, columns: usize },
 }
 
@@ -39,15 +39,39 @@ impl Tiles {
     }
 }
 
-/// The colours of a palette, of which each is written as its difference to the one before, and zeros up to all that an index tells, as libwebp has them.
+/// The colours of a palette, of which each is written as its difference to the one before, and zeros up to all that an index tells, as
+/// libwebp has them: those of the `1 << bits` indices in each byte.
 pub(super) fn palette(differences: &[u32], bits: u32) -> Outcome<Vec<u32>> {
-    let mut colors = scratch::zeros(1 << (8 >> bits))?;
+    let mut colors = [0; 256];
     let mut color = 0;
     for (to, &difference) in colors.iter_mut().zip(differences) {
         color = plus(color, difference);
         *to = color;
     }
-    Ok(colors)
+    let (count, width) = (1 << bits, 8 >> bits);
+    let mut all = scratch::zeros(256 * count)?;
+    for (byte, to) in all.chunks_exact_mut(count).enumerate() {
+        for (k, to) in to.iter_mut().enumerate() {
+            *to = colors[byte >> (k * width) & ((1 << width) - 1)];
+        }
+    }
+    Ok(all)
+}
+
+/// Replaces pixels, the first of which stand for `COUNT` each, by the colours of their green.
+fn replace<const COUNT: usize>(colors: &[u32], pixels: &mut [u32]) {
+    let colors = colors.as_chunks::<COUNT>().0;
+    let colors_of = |pixel: u32| &colors[(pixel >> 8 & 0xff) as usize];
+    // From behind, so that no pixel is overwritten before it is read.
+    let (whole, rest) = (pixels.len() / COUNT, pixels.len() % COUNT);
+    if rest > 0 {
+        let colors = colors_of(pixels[whole]);
+        pixels[whole * COUNT..].copy_from_slice(&colors[..rest]);
+    }
+    for k in (0..whole).rev() {
+        let colors = colors_of(pixels[k]);
+        pixels[k * COUNT..][..COUNT].copy_from_slice(colors);
+    }
 }
 
 impl Transform {
@@ -68,12 +92,12 @@ impl Transform {
                 }
             }
             Transform::Palette { colors, bits, columns } => {
-                let (width, mask) = (8 >> *bits, colors.len() - 1);
-                // From behind, so that no packed pixel is overwritten before it is read.
-                for column in (0..*columns).rev() {
-                    let green = pixels[column >> *bits] >> 8 & 0xff;
-                    let index = green as usize >> (width * (column & ((1 << *bits) - 1)));
-                    pixels[column] = colors[index & mask];
+                let pixels = &mut pixels[..*columns];
+                match *bits {
+                    0 => replace::<1>(colors, pixels),
+                    1 => replace::<2>(colors, pixels),
+                    2 => replace::<4>(colors, pixels),
+                    _ => replace::<8>(colors, pixels),
                 }
                 return *columns;
             }

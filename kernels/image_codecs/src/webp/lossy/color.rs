@@ -2,6 +2,7 @@
 
 use kernlink::Result;
 use kernlink::tensor::scratch;
+use kernlink_kernels_common::widest;
 
 use super::plane::Plane;
 use crate::lanes::{Lanes, widest_lanes};
@@ -52,28 +53,50 @@ widest_lanes! {
     }
 }
 
-/// Writes the pixels of a picture of so many columns.
-///
-/// # Errors
-/// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn write(planes: &[Plane; 3], columns: usize, out: &mut [[u8; 3]]) -> Result<()> {
-    let [brightness, differences @ ..] = planes;
-    let (rows, half) = (out.len() / columns, columns.div_ceil(2));
-    let mut sums = scratch::zeros::<i16>(half)?;
-    let mut wide = [scratch::zeros::<u8>(2 * half)?, scratch::zeros::<u8>(2 * half)?];
-    for (row, out) in out.chunks_exact_mut(columns).enumerate() {
+widest! {
+    /// Writes colours and alpha beside each other.
+    pub(super) fn join(colors: &[[u8; 3]], alpha: &[u8], out: &mut [[u8; 4]]) {
+        for ((to, &[red, green, blue]), &alpha) in out.iter_mut().zip(colors).zip(alpha) {
+            *to = [red, green, blue, alpha];
+        }
+    }
+}
+
+/// Makes the colours of a picture row by row.
+pub(super) struct Rows<'a> {
+    planes: &'a [Plane; 3],
+    columns: usize,
+    /// The last row of the differences of colour.
+    last: usize,
+    sums: Vec<i16>,
+    /// Both differences of colour in all columns.
+    wide: [Vec<u8>; 2],
+}
+
+impl<'a> Rows<'a> {
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn new(planes: &'a [Plane; 3], columns: usize, rows: usize) -> Result<Rows<'a>> {
+        let half = columns.div_ceil(2);
+        let wide = [scratch::zeros(2 * half)?, scratch::zeros(2 * half)?];
+        Ok(Rows { planes, columns, last: rows.div_ceil(2) - 1, sums: scratch::zeros(half)?, wide })
+    }
+
+    /// Writes the colours of a row.
+    pub(super) fn write(&mut self, row: usize, out: &mut [[u8; 3]]) {
+        let [brightness, differences @ ..] = self.planes;
+        let (columns, half) = (self.columns, self.sums.len());
         let near = row / 2;
-        let far = if row % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(rows.div_ceil(2) - 1) };
-        for (plane, wide) in differences.iter().zip(&mut wide) {
-            for ((sum, &near), &far) in sums.iter_mut().zip(plane.row(near, half)).zip(plane.row(far, half)) {
+        let far = if row % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(self.last) };
+        for (plane, wide) in differences.iter().zip(&mut self.wide) {
+            for ((sum, &near), &far) in self.sums.iter_mut().zip(plane.row(near, half)).zip(plane.row(far, half)) {
                 *sum = 3 * i16::from(near) + i16::from(far);
             }
-            twice::<4>(&sums, [8, 8], wide);
+            twice::<4>(&self.sums, [8, 8], wide);
         }
-        let [u, v] = &wide;
+        let [u, v] = &self.wide;
         colors([brightness.row(row, columns), &u[..columns], &v[..columns]], out);
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -25,25 +25,62 @@ use modes::{Brightness, Mode, ModeReader, Modes};
 use plane::Plane;
 use predict::Square;
 
-/// Writes the pixels of a picture in three channels. `what` begins the text of an error.
-///
-/// # Errors
-/// INVALID_ARGUMENT if the picture is not as it must be, or ends early; RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn decode(data: &[u8], columns: usize, rows: usize, what: &impl Display, out: &mut [u8]) -> Done<()> {
-    let mut header = match Header::new(data) {
-        Ok(header) => header,
-        Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
-    };
-    let frame = Frame { rows: rows.div_ceil(16), columns: columns.div_ceil(16) };
-    let mut planes = [
-        Plane::new(16 * frame.rows, 16 * frame.columns)?,
-        Plane::new(8 * frame.rows, 8 * frame.columns)?,
-        Plane::new(8 * frame.rows, 8 * frame.columns)?,
-    ];
-    if let Err(reason) = frame.read(&mut header, &mut planes)? {
-        bail!(InvalidArgument, "{what} {reason}");
+/// A picture that was read.
+pub(super) struct Picture {
+    planes: [Plane; 3],
+    columns: usize,
+    rows: usize,
+}
+
+impl Picture {
+    /// Reads a picture. `what` begins the text of an error.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the picture is not as it must be, or ends early; RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn read(data: &[u8], columns: usize, rows: usize, what: &impl Display) -> Done<Picture> {
+        let mut header = match Header::new(data) {
+            Ok(header) => header,
+            Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
+        };
+        let frame = Frame { rows: rows.div_ceil(16), columns: columns.div_ceil(16) };
+        let mut planes = [
+            Plane::new(16 * frame.rows, 16 * frame.columns)?,
+            Plane::new(8 * frame.rows, 8 * frame.columns)?,
+            Plane::new(8 * frame.rows, 8 * frame.columns)?,
+        ];
+        if let Err(reason) = frame.read(&mut header, &mut planes)? {
+            bail!(InvalidArgument, "{what} {reason}");
+        }
+        Ok(Picture { planes, columns, rows })
     }
-    color::write(&planes, columns, out.as_chunks_mut().0)
+
+    /// Writes the pixels in three channels.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn write(&self, out: &mut [u8]) -> Done<()> {
+        let mut rows = color::Rows::new(&self.planes, self.columns, self.rows)?;
+        out.chunks_exact_mut(3 * self.columns)
+            .enumerate()
+            .for_each(|(row, out)| rows.write(row, out.as_chunks_mut().0));
+        Ok(())
+    }
+
+    /// Writes the pixels in four channels, given a plane of alpha; those of a picture without one are opaque.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn write_with_alpha(&self, alpha: Option<&[u8]>, out: &mut [u8]) -> Done<()> {
+        let columns = self.columns;
+        let mut rows = color::Rows::new(&self.planes, columns, self.rows)?;
+        let (mut colors, opaque) = (scratch::filled([0; 3], columns)?, scratch::filled(255, columns)?);
+        for (row, out) in out.chunks_exact_mut(4 * columns).enumerate() {
+            rows.write(row, &mut colors);
+            let alpha = alpha.map_or(&opaque[..], |alpha| &alpha[row * columns..][..columns]);
+            color::join(&colors, alpha, out.as_chunks_mut().0);
+        }
+        Ok(())
+    }
 }
 
 /// How many macroblocks there are.
