@@ -195,6 +195,18 @@ impl Cache {
         let place = pixel.wrapping_mul(0x1e35_a7bd) >> (32 - self.bits);
         self.pixels[place as usize % self.pixels.len()] = pixel;
     }
+
+    /// Four at a time; the last four, of which some may have been inserted, do no harm.
+    #[inline(always)]
+    fn insert_all(&mut self, pixels: &[u32]) {
+        match pixels.last_chunk::<4>() {
+            Some(last) => {
+                let fours = pixels.as_chunks::<4>().0;
+                fours.iter().chain([last]).flatten().for_each(|&pixel| self.insert(pixel));
+            }
+            None => pixels.iter().for_each(|&pixel| self.insert(pixel)),
+        }
+    }
 }
 
 /// How pixels are written.
@@ -319,7 +331,7 @@ impl Codes {
                 if let Some(cache) = &mut cache {
                     // Those that come again are inserted again.
                     let last = length.min(distance);
-                    pixels[at + length - last..at + length].iter().for_each(|&pixel| cache.insert(pixel));
+                    cache.insert_all(&pixels[at + length - last..at + length]);
                 }
                 at += length;
                 column += length;

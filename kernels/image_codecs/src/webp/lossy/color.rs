@@ -87,7 +87,7 @@ impl<'a> Rows<'a> {
         let [brightness, differences @ ..] = self.planes;
         let (columns, half) = (self.columns, self.sums.len());
         let near = row / 2;
-        let far = if row % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(self.last) };
+        let far = if row.is_multiple_of(2) { near.saturating_sub(1) } else { (near + 1).min(self.last) };
         for (plane, wide) in differences.iter().zip(&mut self.wide) {
             for ((sum, &near), &far) in self.sums.iter_mut().zip(plane.row(near, half)).zip(plane.row(far, half)) {
                 *sum = 3 * i16::from(near) + i16::from(far);

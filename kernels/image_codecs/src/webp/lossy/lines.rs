@@ -4,16 +4,12 @@
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "the tests compare with a part"))]
 mod arrays;
 #[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod sse2;
+mod x86_64;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use arrays::Line;
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx2::Two;
-#[cfg(target_arch = "x86_64")]
-pub(super) use sse2::Line;
+pub(super) use x86_64::{Line, Two};
 
 /// Samples, or numbers from -128 to 127.
 pub(super) trait Lines: Copy {
@@ -197,7 +193,7 @@ impl TwoLines for [Line; 2] {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::{Line, Lines, Two, TwoLines, arrays, sse2};
+    use super::{Line, Lines, Two, TwoLines, arrays};
 
     type Samples = [u8; 16];
 
@@ -255,7 +251,7 @@ mod tests {
                 let b = [0, 16].map(|more| std::array::from_fn(|k| all[(first + more + k + shift) % 256]));
                 let expected = [0, 1].map(|k| samples!(outcomes(arrays::Line::load(&a[k]), arrays::Line::load(&b[k]))));
                 for k in 0..2 {
-                    assert_eq!(samples!(outcomes(sse2::Line::load(&a[k]), sse2::Line::load(&b[k]))), expected[k]);
+                    assert_eq!(samples!(outcomes(Line::load(&a[k]), Line::load(&b[k]))), expected[k]);
                     assert_eq!(half(&outcomes::<[Line; 2]>(load(a), load(b)), k), expected[k], "{a:?} {b:?}");
                     if crate::lanes::are_two() {
                         assert_eq!(half(&outcomes::<Two>(load(a), load(b)), k), expected[k], "{a:?} {b:?}");
@@ -269,7 +265,7 @@ mod tests {
     fn lines_are_made_of_halves() {
         let (low, high) = (std::array::from_fn(|k| k as u8), std::array::from_fn(|k| 200 + k as u8));
         let expected = samples!([arrays::Line::load_halves([&low, &high])]);
-        assert_eq!(samples!([sse2::Line::load_halves([&low, &high])]), expected);
+        assert_eq!(samples!([Line::load_halves([&low, &high])]), expected);
         assert_eq!(expected[0][7..9], [7, 200]);
     }
 
@@ -281,7 +277,7 @@ mod tests {
         let expected =
             [rows, others].map(|rows| samples!(arrays::Line::turned(rows.map(|row| arrays::Line::load(&row)))));
         assert_eq!(expected[0][3][5], rows[5][3]);
-        assert_eq!(samples!(sse2::Line::turned(rows.map(|row| sse2::Line::load(&row)))), expected[0]);
+        assert_eq!(samples!(Line::turned(rows.map(|row| Line::load(&row)))), expected[0]);
         for (k, expected) in expected.iter().enumerate() {
             assert_eq!(half(&<[Line; 2]>::turned(both.map(load)), k), *expected);
             if crate::lanes::are_two() {
