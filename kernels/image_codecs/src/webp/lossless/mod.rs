@@ -412,6 +412,7 @@ fn extended(bits: &mut Bits<'_>, symbol: usize) -> usize {
 }
 
 /// A backward reference: repeats pixels, some of which may be among those that are written.
+#[inline(always)]
 fn repeat(pixels: &mut [u32], at: usize, length: usize, distance: usize) -> Outcome<()> {
     if distance > at || length > pixels.len() - at {
         return Err(Fault::File("A lossless picture repeats pixels that it has not."));
