@@ -12,6 +12,15 @@ macro_rules! sse2 {
     };
 }
 
+/// Instructions of AVX2 on values of types that only code behind [`lanes::are_two`] makes.
+#[cfg(target_arch = "x86_64")]
+macro_rules! avx2 {
+    ($body:expr) => {
+        // SAFETY: whoever has or makes a value runs where AVX2 is; no instruction accesses memory.
+        unsafe { $body }
+    };
+}
+
 mod bmp;
 #[cfg(test)]
 mod broken;

@@ -7,21 +7,14 @@ use std::arch::x86_64::*;
 
 use super::{Lanes, WideLanes};
 
-macro_rules! avx2 {
-    ($body:expr) => {
-        // SAFETY: whoever has or makes a value runs where AVX2 is; no instruction accesses memory.
-        unsafe { $body }
-    };
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Sixteen(__m256i);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(__m256i, __m256i);
 
-/// Where the bytes of eight pixels come from: first those of red and green, of which eight each stand beside each other, then those of
-/// blue; others become 0. Of the last eight, half a register.
+/// Shuffles that make the 24 bytes of eight pixels, first sixteen and then eight: one of a register that has eight reds and eight greens in
+/// each half, and one of a register of blues. -1 gives 0.
 const PLACES: [[[i8; 32]; 2]; 2] = {
     let mut places = [[[-1; 32]; 2]; 2];
     let mut k = 0;

@@ -228,11 +228,13 @@ impl<'a> Picture<'a> {
             },
             None => None,
         };
+        // Before the picture, so that its planes do not take memory at the same time; errors of the picture come first, though.
+        let alpha = alpha.map(|alpha| alpha.plane(columns, rows));
         let picture = lossy::Picture::read(self.readable, columns, rows, &what)?;
         if channels == 3 {
             return picture.write(out);
         }
-        let alpha = match alpha.map(|alpha| alpha.plane(columns, rows)).transpose()?.transpose() {
+        let alpha = match alpha.transpose()?.transpose() {
             Ok(plane) => plane,
             Err(reason) => bail!(InvalidArgument, "{what} {reason}"),
         };

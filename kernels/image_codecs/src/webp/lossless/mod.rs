@@ -196,7 +196,7 @@ impl Cache {
         self.pixels[place as usize % self.pixels.len()] = pixel;
     }
 
-    /// Four at a time; the last four, of which some may have been inserted, do no harm.
+    /// Inserts pixels four at a time. Which of those with one place stays is the last; to insert the last four again, in order, changes nothing.
     #[inline(always)]
     fn insert_all(&mut self, pixels: &[u32]) {
         match pixels.last_chunk::<4>() {
@@ -329,7 +329,7 @@ impl Codes {
                 }
                 repeat(&mut pixels, at, length, distance)?;
                 if let Some(cache) = &mut cache {
-                    // Those that come again are inserted again.
+                    // The last ones, of one distance, are all that there are, in the order that counts.
                     let last = length.min(distance);
                     cache.insert_all(&pixels[at + length - last..at + length]);
                 }
@@ -418,7 +418,7 @@ fn repeat(pixels: &mut [u32], at: usize, length: usize, distance: usize) -> Outc
         return Err(Fault::File("A lossless picture repeats pixels that it has not."));
     }
     let start = at - distance;
-    // Eight at a time, and some behind the last, which are written later.
+    // Eight at a time. Up to seven pixels behind the last are written, too: those are read later, or the picture is refused.
     if let (8.., ..=64, Some(pixels)) = (distance, length, pixels.get_mut(start..at + length.next_multiple_of(8))) {
         for k in (0..length).step_by(8) {
             let mut eight = [0; 8];

@@ -18,7 +18,8 @@ pub(super) enum Transform {
     Colors(Tiles),
     /// The subtract-green transform: green was left out of red and blue.
     GreenLeftOut,
-    /// The color-indexing transform: indices of colours, `1 << bits` in each pixel's green. `colors` are those of all that green may be.
+    /// The color-indexing transform: indices of colours, `1 << bits` in each pixel's green. `colors` are as many for each of the 256 values
+    /// that green may have.
     Palette { colors: Vec<u32>, bits: u32, columns: usize },
 }
 

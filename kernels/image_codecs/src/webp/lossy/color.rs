@@ -63,23 +63,25 @@ widest! {
 }
 
 /// Makes the colours of a picture row by row.
-pub(super) struct Rows<'a> {
+pub(super) struct RowConverter<'a> {
     planes: &'a [Plane; 3],
     columns: usize,
-    /// The last row of the differences of colour.
+    /// The last row of the differences of colour, which is next to itself.
     last: usize,
     sums: Vec<i16>,
     /// Both differences of colour in all columns.
     wide: [Vec<u8>; 2],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowConverter<'a> {
+    /// Of a picture of so many columns and rows.
+    ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
-    pub(super) fn new(planes: &'a [Plane; 3], columns: usize, rows: usize) -> Result<Rows<'a>> {
+    pub(super) fn new(planes: &'a [Plane; 3], columns: usize, rows: usize) -> Result<RowConverter<'a>> {
         let half = columns.div_ceil(2);
         let wide = [scratch::zeros(2 * half)?, scratch::zeros(2 * half)?];
-        Ok(Rows { planes, columns, last: rows.div_ceil(2) - 1, sums: scratch::zeros(half)?, wide })
+        Ok(RowConverter { planes, columns, last: rows.div_ceil(2) - 1, sums: scratch::zeros(half)?, wide })
     }
 
     /// Writes the colours of a row.

@@ -28,7 +28,7 @@ pub(super) struct Strength {
 }
 
 /// Which samples around an edge are looked at and changed.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(super) enum Smoothing {
     Simple,
     Normal,

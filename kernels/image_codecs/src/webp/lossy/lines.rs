@@ -9,7 +9,7 @@ mod x86_64;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use arrays::Line;
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86_64::{Line, Two};
+pub(super) use x86_64::{Line, WidePair};
 
 /// Samples, or numbers from -128 to 127.
 pub(super) trait Lines: Copy {
@@ -55,20 +55,20 @@ pub(super) trait Lines: Copy {
     fn parts(self) -> [Self; 3];
 
     /// The columns of each sixteen, of which these are the rows.
-    fn turned(lines: [Self; 16]) -> [Self; 16];
+    fn transposed(lines: [Self; 16]) -> [Self; 16];
 }
 
-/// Two sixteens beside each other.
-pub(super) trait TwoLines: Lines {
+/// WidePair sixteens beside each other.
+pub(super) trait LinePair: Lines {
     fn new(lines: [Line; 2]) -> Self;
 
     fn lines(self) -> [Line; 2];
 
     /// The columns of a square by pairs of neighbours. Each value has one of its first eight rows, and the one eight behind it.
-    fn columns(rows: [Self; 8]) -> [Self; 8];
+    fn pairs_transposed(rows: [Self; 8]) -> [Self; 8];
 
-    /// What [`TwoLines::columns`] gives these columns for.
-    fn rows(columns: [Self; 8]) -> [Self; 8];
+    /// What [`LinePair::pairs_transposed`] gives these columns for.
+    fn pairs_transposed_back(columns: [Self; 8]) -> [Self; 8];
 }
 
 /// One after the other, where the processor has no wider operations.
@@ -150,17 +150,17 @@ impl Lines for [Line; 2] {
     }
 
     #[inline(always)]
-    fn turned(mut lines: [Self; 16]) -> [Self; 16] {
+    fn transposed(mut lines: [Self; 16]) -> [Self; 16] {
         for half in 0..2 {
             let mut one = [lines[0][half]; 16];
             one.iter_mut().zip(&lines).for_each(|(one, line)| *one = line[half]);
-            lines.iter_mut().zip(Line::turned(one)).for_each(|(line, one)| line[half] = one);
+            lines.iter_mut().zip(Line::transposed(one)).for_each(|(line, one)| line[half] = one);
         }
         lines
     }
 }
 
-impl TwoLines for [Line; 2] {
+impl LinePair for [Line; 2] {
     #[inline(always)]
     fn new(lines: [Line; 2]) -> Self {
         lines
@@ -172,9 +172,9 @@ impl TwoLines for [Line; 2] {
     }
 
     #[inline(always)]
-    fn columns(rows: [Self; 8]) -> [Self; 8] {
+    fn pairs_transposed(rows: [Self; 8]) -> [Self; 8] {
         let [a, b, c, d, e, f, g, h] = rows;
-        let all = Line::turned([
+        let all = Line::transposed([
             a[0], b[0], c[0], d[0], e[0], f[0], g[0], h[0], a[1], b[1], c[1], d[1], e[1], f[1], g[1], h[1],
         ]);
         let mut pairs = rows;
@@ -183,17 +183,17 @@ impl TwoLines for [Line; 2] {
     }
 
     #[inline(always)]
-    fn rows(columns: [Self; 8]) -> [Self; 8] {
+    fn pairs_transposed_back(columns: [Self; 8]) -> [Self; 8] {
         let mut all = [columns[0][0]; 16];
         all.copy_from_slice(columns.as_flattened());
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = Line::turned(all);
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = Line::transposed(all);
         [[a, i], [b, j], [c, k], [d, l], [e, m], [f, n], [g, o], [h, p]]
     }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::{Line, Lines, Two, TwoLines, arrays};
+    use super::{Line, LinePair, Lines, WidePair, arrays};
 
     type Samples = [u8; 16];
 
@@ -234,11 +234,11 @@ mod tests {
         };
     }
 
-    fn load<L: TwoLines>([low, high]: [Samples; 2]) -> L {
+    fn load<L: LinePair>([low, high]: [Samples; 2]) -> L {
         L::new([Line::load(&low), Line::load(&high)])
     }
 
-    fn half<L: TwoLines>(lines: &[L], half: usize) -> Vec<Samples> {
+    fn half<L: LinePair>(lines: &[L], half: usize) -> Vec<Samples> {
         samples!(lines.iter().map(|lines| lines.lines()[half]))
     }
 
@@ -254,7 +254,7 @@ mod tests {
                     assert_eq!(samples!(outcomes(Line::load(&a[k]), Line::load(&b[k]))), expected[k]);
                     assert_eq!(half(&outcomes::<[Line; 2]>(load(a), load(b)), k), expected[k], "{a:?} {b:?}");
                     if crate::lanes::are_two() {
-                        assert_eq!(half(&outcomes::<Two>(load(a), load(b)), k), expected[k], "{a:?} {b:?}");
+                        assert_eq!(half(&outcomes::<WidePair>(load(a), load(b)), k), expected[k], "{a:?} {b:?}");
                     }
                 }
             }
@@ -275,14 +275,33 @@ mod tests {
         let others = rows.map(|row| row.map(|sample| 255 - sample));
         let both: [[Samples; 2]; 16] = std::array::from_fn(|k| [rows[k], others[k]]);
         let expected =
-            [rows, others].map(|rows| samples!(arrays::Line::turned(rows.map(|row| arrays::Line::load(&row)))));
+            [rows, others].map(|rows| samples!(arrays::Line::transposed(rows.map(|row| arrays::Line::load(&row)))));
         assert_eq!(expected[0][3][5], rows[5][3]);
-        assert_eq!(samples!(Line::turned(rows.map(|row| Line::load(&row)))), expected[0]);
+        assert_eq!(samples!(Line::transposed(rows.map(|row| Line::load(&row)))), expected[0]);
         for (k, expected) in expected.iter().enumerate() {
-            assert_eq!(half(&<[Line; 2]>::turned(both.map(load)), k), *expected);
+            assert_eq!(half(&<[Line; 2]>::transposed(both.map(load)), k), *expected);
             if crate::lanes::are_two() {
-                assert_eq!(half(&Two::turned(both.map(load)), k), *expected);
+                assert_eq!(half(&WidePair::transposed(both.map(load)), k), *expected);
             }
+        }
+    }
+
+    #[test]
+    fn pairs_are_transposed_and_back() {
+        fn columns<L: LinePair>(rows: [[Samples; 2]; 8]) -> (Vec<[Samples; 2]>, Vec<[Samples; 2]>) {
+            let columns = L::pairs_transposed(rows.map(load));
+            let samples = |all: [L; 8]| (0..8).map(|k| [0, 1].map(|of| half(&all, of)[k])).collect();
+            (samples(columns), samples(L::pairs_transposed_back(columns)))
+        }
+        let square: [Samples; 16] = std::array::from_fn(|row| std::array::from_fn(|column| (16 * row + column) as u8));
+        let rows = std::array::from_fn(|k| [square[k], square[k + 8]]);
+        let (found, back) = columns::<[Line; 2]>(rows);
+        for (k, column) in found.as_flattened().iter().enumerate() {
+            assert_eq!(*column, square.map(|row| row[k]));
+        }
+        assert_eq!(back, rows);
+        if crate::lanes::are_two() {
+            assert_eq!(columns::<WidePair>(rows), (found, back));
         }
     }
 }

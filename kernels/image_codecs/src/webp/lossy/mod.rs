@@ -19,6 +19,7 @@ use kernlink::{Result as Done, bail};
 
 use super::container::Result;
 use coefficients::{Blocks, Edge};
+use color::RowConverter;
 use filter::Smoothed;
 use header::Header;
 use modes::{Brightness, Mode, ModeReader, Modes};
@@ -59,7 +60,7 @@ impl Picture {
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(super) fn write(&self, out: &mut [u8]) -> Done<()> {
-        let mut rows = color::Rows::new(&self.planes, self.columns, self.rows)?;
+        let mut rows = RowConverter::new(&self.planes, self.columns, self.rows)?;
         out.chunks_exact_mut(3 * self.columns)
             .enumerate()
             .for_each(|(row, out)| rows.write(row, out.as_chunks_mut().0));
@@ -72,8 +73,9 @@ impl Picture {
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(super) fn write_with_alpha(&self, alpha: Option<&[u8]>, out: &mut [u8]) -> Done<()> {
         let columns = self.columns;
-        let mut rows = color::Rows::new(&self.planes, columns, self.rows)?;
-        let (mut colors, opaque) = (scratch::filled([0; 3], columns)?, scratch::filled(255, columns)?);
+        let mut rows = RowConverter::new(&self.planes, columns, self.rows)?;
+        let mut colors = scratch::filled([0; 3], columns)?;
+        let opaque = if alpha.is_none() { scratch::filled(255, columns)? } else { Vec::new() };
         for (row, out) in out.chunks_exact_mut(4 * columns).enumerate() {
             rows.write(row, &mut colors);
             let alpha = alpha.map_or(&opaque[..], |alpha| &alpha[row * columns..][..columns]);

@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use kernlink::Result;
 use kernlink::tensor::scratch::{self, Pooled};
 
-/// Samples in front of each row, and rows above the first. A prediction reads one of them, a filter's window has eight.
+/// Samples in front of each row: a window of a filter has eight, of which predictions read one.
 const LEFT: usize = 8;
-const ABOVE: usize = 8;
+
+/// Rows above the first, which predictions read.
+const ABOVE: usize = 1;
 
 /// Whole macroblocks of samples, with what predictions take for the samples above and to the left of the picture.
 pub(super) struct Plane {
@@ -47,26 +49,26 @@ impl Plane {
         &self.samples[self.at(row, 0)..][..count]
     }
 
-    /// `COUNT` rows of `N` samples, the first of which begins at a place.
+    /// A window that begins at a place.
     ///
     /// # Panics
     /// If the plane ends before.
     #[inline(always)]
-    pub(super) fn rows_from<const N: usize, const COUNT: usize>(&mut self, at: usize) -> Rows<'_, N, COUNT> {
+    pub(super) fn window<const N: usize, const COUNT: usize>(&mut self, at: usize) -> Window<'_, N, COUNT> {
         let stride = self.stride;
         let samples = &mut self.samples[at..][..stride.saturating_mul(COUNT - 1).saturating_add(N)];
-        Rows { first: samples.as_mut_ptr(), stride, samples: PhantomData }
+        Window { first: samples.as_mut_ptr(), stride, samples: PhantomData }
     }
 }
 
 /// `COUNT` rows of `N` samples within a plane. That they are within it was asked once for all of them.
-pub(super) struct Rows<'a, const N: usize, const COUNT: usize> {
+pub(super) struct Window<'a, const N: usize, const COUNT: usize> {
     first: *mut u8,
     stride: usize,
     samples: PhantomData<&'a mut [u8]>,
 }
 
-impl<const N: usize, const COUNT: usize> Rows<'_, N, COUNT> {
+impl<const N: usize, const COUNT: usize> Window<'_, N, COUNT> {
     /// One of the rows.
     ///
     /// # Panics
@@ -74,7 +76,8 @@ impl<const N: usize, const COUNT: usize> Rows<'_, N, COUNT> {
     #[inline(always)]
     pub(super) fn row(&mut self, k: usize) -> &mut [u8; N] {
         assert!(k < COUNT);
-        // SAFETY: there are `N` samples from `COUNT - 1` strides behind the first one on, and they are borrowed as this is.
+        // SAFETY: the slice that this was made of ends `N` samples behind the start of row `COUNT - 1`, and `k` is less than `COUNT`. The row
+        // borrows this, so there is no other one at the same time.
         unsafe { &mut *self.first.add(k * self.stride).cast() }
     }
 }
@@ -83,24 +86,24 @@ impl<const N: usize, const COUNT: usize> Rows<'_, N, COUNT> {
 mod tests {
     use super::*;
 
-    fn has_rows<const N: usize, const COUNT: usize>(at: impl Fn(&Plane) -> usize) -> bool {
+    fn has_window<const N: usize, const COUNT: usize>(at: impl Fn(&Plane) -> usize) -> bool {
         let mut plane = Plane::new(16, 32).unwrap();
         let at = at(&plane);
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let mut rows = plane.rows_from::<N, COUNT>(at);
-            (0..COUNT).for_each(|k| rows.row(k).fill(k as u8));
+            let mut window = plane.window::<N, COUNT>(at);
+            (0..COUNT).for_each(|k| window.row(k).fill(k as u8));
         }))
         .is_ok_and(|()| (0..COUNT).all(|k| plane.samples[at + k * plane.stride..][..N].iter().all(|&x| x == k as u8)))
     }
 
     #[test]
-    fn rows_are_within_the_plane() {
-        assert!(has_rows::<16, 16>(|plane| plane.at(0, 0)));
-        assert!(has_rows::<16, 16>(|plane| plane.at(0, 16)));
-        assert!(has_rows::<8, 3>(|_| 0));
-        assert!(!has_rows::<16, 16>(|plane| plane.at(0, 17)));
-        assert!(!has_rows::<16, 17>(|plane| plane.at(0, 0)));
-        assert!(!has_rows::<1, 1>(|plane| plane.samples.len()));
-        assert!(!has_rows::<1, 1>(|_| usize::MAX));
+    fn windows_are_within_the_plane() {
+        assert!(has_window::<16, 16>(|plane| plane.at(0, 0)));
+        assert!(has_window::<16, 16>(|plane| plane.at(0, 16)));
+        assert!(has_window::<8, 3>(|_| 0));
+        assert!(!has_window::<16, 16>(|plane| plane.at(0, 17)));
+        assert!(!has_window::<16, 17>(|plane| plane.at(0, 0)));
+        assert!(!has_window::<1, 1>(|plane| plane.samples.len()));
+        assert!(!has_window::<1, 1>(|_| usize::MAX));
     }
 }

@@ -79,9 +79,9 @@ impl<const SIZE: usize, const LINES: usize> Square<SIZE, LINES> {
 
     /// Writes the samples to a plane.
     pub(super) fn write(&self, plane: &mut Plane, [row, column]: [usize; 2]) {
-        let mut rows = plane.rows_from::<SIZE, SIZE>(plane.at(SIZE * row, SIZE * column));
+        let mut window = plane.window::<SIZE, SIZE>(plane.at(SIZE * row, SIZE * column));
         for (k, line) in self.lines[1..].iter().enumerate() {
-            rows.row(k).copy_from_slice(&line[LEFT..][..SIZE]);
+            window.row(k).copy_from_slice(&line[LEFT..][..SIZE]);
         }
     }
 }

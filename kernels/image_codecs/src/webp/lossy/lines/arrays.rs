@@ -95,7 +95,7 @@ impl Lines for Line {
         [27, 18, 9].map(|factor| self.each(|x| ((factor * i16::from(x) + 63) >> 7) as i8))
     }
 
-    fn turned(lines: [Line; 16]) -> [Line; 16] {
+    fn transposed(lines: [Line; 16]) -> [Line; 16] {
         std::array::from_fn(|column| Line(std::array::from_fn(|row| lines[row].0[column])))
     }
 }

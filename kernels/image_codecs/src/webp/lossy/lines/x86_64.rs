@@ -3,14 +3,14 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lines, TwoLines};
+use super::{LinePair, Lines};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Line(__m128i);
 
-/// Whoever makes such a value has asked the processor for AVX2 ([`are_two`](crate::lanes::are_two)): nothing else can be done with the type.
+/// Only code behind [`are_two`](crate::lanes::are_two), which asks the processor for AVX2, may make such a value.
 #[derive(Clone, Copy)]
-pub(crate) struct Two(__m256i);
+pub(crate) struct WidePair(__m256i);
 
 /// The same names for the instructions of both widths.
 mod by_128 {
@@ -32,13 +32,6 @@ mod by_256 {
         _mm256_srli_epi16 as right_unsigned, _mm256_sub_epi8 as sub, _mm256_subs_epi8 as sub_saturated,
         _mm256_subs_epu8 as sub_samples, _mm256_unpackhi_epi8 as interleave_high,
         _mm256_unpacklo_epi8 as interleave_low, _mm256_xor_si256 as xor,
-    };
-}
-
-macro_rules! avx2 {
-    ($body:expr) => {
-        // SAFETY: whoever has or makes a value runs where AVX2 is; no instruction accesses memory.
-        unsafe { $body }
     };
 }
 
@@ -146,7 +139,7 @@ macro_rules! operations {
             }
 
             #[inline(always)]
-            fn turned(mut lines: [$line; 16]) -> [$line; 16] {
+            fn transposed(mut lines: [$line; 16]) -> [$line; 16] {
                 // Each round doubles how many neighbours come from different lines: after four, all do.
                 for _ in 0..4 {
                     let before = lines;
@@ -163,7 +156,7 @@ macro_rules! operations {
 }
 
 operations!(Line, by_128, sse2);
-operations!(Two, by_256, avx2);
+operations!(WidePair, by_256, avx2);
 
 impl Line {
     #[inline(always)]
@@ -194,10 +187,10 @@ impl Line {
     }
 }
 
-impl TwoLines for Two {
+impl LinePair for WidePair {
     #[inline(always)]
-    fn new([low, high]: [Line; 2]) -> Two {
-        avx2!(Two(_mm256_set_m128i(high.0, low.0)))
+    fn new([low, high]: [Line; 2]) -> WidePair {
+        avx2!(WidePair(_mm256_set_m128i(high.0, low.0)))
     }
 
     #[inline(always)]
@@ -206,7 +199,7 @@ impl TwoLines for Two {
     }
 
     #[inline(always)]
-    fn columns(mut rows: [Two; 8]) -> [Two; 8] {
+    fn pairs_transposed(mut rows: [WidePair; 8]) -> [WidePair; 8] {
         // Of each half of a value, the columns of eight rows; then the halves of two columns change places.
         for _ in 0..3 {
             rows = interleaved(rows);
@@ -215,7 +208,7 @@ impl TwoLines for Two {
     }
 
     #[inline(always)]
-    fn rows(columns: [Two; 8]) -> [Two; 8] {
+    fn pairs_transposed_back(columns: [WidePair; 8]) -> [WidePair; 8] {
         // After seven rounds everything is where it was.
         let mut columns = swapped(columns);
         for _ in 0..4 {
@@ -227,21 +220,21 @@ impl TwoLines for Two {
 
 /// One of the rounds after which neighbours come from different values.
 #[inline(always)]
-fn interleaved(before: [Two; 8]) -> [Two; 8] {
+fn interleaved(before: [WidePair; 8]) -> [WidePair; 8] {
     let mut after = before;
     for k in 0..4 {
         let (a, b) = (before[k].0, before[k + 4].0);
-        after[2 * k] = avx2!(Two(_mm256_unpacklo_epi8(a, b)));
-        after[2 * k + 1] = avx2!(Two(_mm256_unpackhi_epi8(a, b)));
+        after[2 * k] = avx2!(WidePair(_mm256_unpacklo_epi8(a, b)));
+        after[2 * k + 1] = avx2!(WidePair(_mm256_unpackhi_epi8(a, b)));
     }
     after
 }
 
 /// The second and the third eight samples of each value in each other's place.
 #[inline(always)]
-fn swapped(mut all: [Two; 8]) -> [Two; 8] {
+fn swapped(mut all: [WidePair; 8]) -> [WidePair; 8] {
     for both in &mut all {
-        *both = avx2!(Two(_mm256_permute4x64_epi64::<0b11_01_10_00>(both.0)));
+        *both = avx2!(WidePair(_mm256_permute4x64_epi64::<0b11_01_10_00>(both.0)));
     }
     all
 }
