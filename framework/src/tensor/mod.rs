@@ -137,11 +137,11 @@ impl Tensor {
 
     #[track_caller]
     fn allocate(dtype: DataType, shape: Shape, zeroed: bool) -> Result<Tensor> {
-        fn objects<T: Default + Clone>(count: usize, shape: &Shape, dtype: DataType) -> Result<Arc<Vec<T>>> {
-            match scratch::filled(T::default(), count) {
-                Ok(items) => Ok(Arc::new(items)),
-                Err(_) => Err(out_of_memory(shape, dtype)),
-            }
+        fn objects<T: Default>(count: usize, shape: &Shape, dtype: DataType) -> Result<Arc<Vec<T>>> {
+            let mut items = scratch::room(count).map_err(|_| out_of_memory(shape, dtype))?;
+            // Made one by one: to clone a string costs more.
+            items.resize_with(count, T::default);
+            Ok(Arc::new(items))
         }
         let count = shape.num_elements();
         let storage = match dtype {
