@@ -150,7 +150,8 @@ macro_rules! widest_lanes {
 }
 pub(crate) use widest_lanes;
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -191,7 +191,8 @@ impl LinePair for [Line; 2] {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
+#[cfg(test)]
 mod tests {
     use super::{Line, LinePair, Lines, WidePair, arrays};
 
