@@ -1,7 +1,6 @@
 //! The operations on two eights at once in AVX2, whose instructions treat halves of registers alike.
 //!
-//! Whoever makes such a value has asked the processor ([`super::are_two`]), as functions of [`super::widest_lanes`] do: nothing else can
-//! be done with the type.
+//! Only code behind [`super::are_two`], which asks the processor for AVX2, may make such a value, as functions of [`super::widest_lanes`] do.
 
 use std::arch::x86_64::*;
 

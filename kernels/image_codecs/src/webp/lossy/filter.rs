@@ -103,7 +103,7 @@ impl Filter for Outer {
     }
 }
 
-/// WidePair samples on each side.
+/// Two samples on each side.
 struct Inner;
 
 impl Filter for Inner {
