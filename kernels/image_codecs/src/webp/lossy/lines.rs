@@ -58,7 +58,7 @@ pub(super) trait Lines: Copy {
     fn transposed(lines: [Self; 16]) -> [Self; 16];
 }
 
-/// WidePair sixteens beside each other.
+/// Two sixteens beside each other.
 pub(super) trait LinePair: Lines {
     fn new(lines: [Line; 2]) -> Self;
 
